@@ -41,8 +41,9 @@ class Glob {
     std::array<std::uint64_t, 4> bits;
   };
 
-  bool step(std::size_t& pattern_index, char c) const;
-  bool class_matches(std::size_t& pattern_index, char c) const;
+  std::size_t skip_to_candidate(std::size_t at, std::string_view text, std::size_t from) const;
+  bool step(std::size_t& at, char c) const;
+  bool class_matches(std::size_t& at, char c) const;
 
   std::string_view pattern_;
   bool ignore_case_;

@@ -80,19 +80,21 @@ class Parser {
   enum class Number { kNeedMore, kTooBig, kInvalid, kValid };
   struct EffectiveLimits;
 
-  static const char* parse_complete(const char* begin, const char* end,
-                                    const EffectiveLimits& limits, RequestBatch& batch);
+  static const char* parse_complete(const char* at, const char* end, const EffectiveLimits& limits,
+                                    RequestBatch& batch, std::size_t goal);
   Step parse_careful(std::string_view bytes, const EffectiveLimits& limits, RequestBatch& batch);
+  std::size_t find_line_end(std::string_view bytes, char mark, const EffectiveLimits& limits);
   Step parse_inline(std::string_view bytes, const EffectiveLimits& limits, RequestBatch& batch);
   Step parse_count(std::string_view bytes, const EffectiveLimits& limits);
   Step parse_argument(std::string_view bytes, const EffectiveLimits& limits);
   Number read_number(std::string_view bytes, const EffectiveLimits& limits, std::int64_t& value);
-  Step finish_multibulk(std::string_view bytes, RequestBatch& batch);
+  void finish_multibulk(std::string_view bytes, RequestBatch& batch);
   Step fail(std::string_view text);
   void forget_progress();
 
   // All offsets count from the unfinished request's first byte.
   static constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kTooBig = static_cast<std::size_t>(-2);
   std::size_t position_ = 0;           // behind what is parsed of it
   std::size_t scanned_ = 0;            // no line end lies between position_ and here
   std::size_t args_left_ = kUnknown;   // kUnknown: `*n` not read yet

@@ -13,6 +13,7 @@
 #include <new>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,10 @@ class FlatArray {
 /// Cost:          16 bytes an argument, 8 a request; nothing is allocated once capacity is there
 class RequestBatch {
  public:
+  RequestBatch() = default;
+  RequestBatch(const RequestBatch&) = delete;
+  RequestBatch& operator=(const RequestBatch&) = delete;
+
   /// Complete requests held; each has at least one argument.
   std::size_t size() const { return requests_; }
   bool empty() const { return requests_ == 0; }

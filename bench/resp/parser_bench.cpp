@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What reading requests costs: pipelines as clients send them, from a buffer in the cache, in
+// nanoseconds a request ("per_request"). The read size is that of the server's input buffer.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "resp/parser.hpp"
+
+namespace nidus::resp {
+namespace {
+
+constexpr std::size_t kReadBytes = 16 * 1024;
+
+void append_length(std::string& bytes, char type, std::size_t n) {
+  bytes += type;
+  bytes += std::to_string(n);
+  bytes += "\r\n";
+}
+
+std::string request(const std::vector<std::string>& args) {
+  std::string bytes;
+  append_length(bytes, '*', args.size());
+  for (const std::string& arg : args) {
+    append_length(bytes, '$', arg.size());
+    bytes += arg;
+    bytes += "\r\n";
+  }
+  return bytes;
+}
+
+std::string key(std::mt19937_64& random) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "key:%012llu",
+                static_cast<unsigned long long>(random() % 1'000'000'000'000));
+  return digits;
+}
+
+// Requests until one read is full; the last one whole.
+template <typename Make>
+std::string pipeline(Make make) {
+  std::mt19937_64 random(1);
+  std::string bytes;
+  while (bytes.size() < kReadBytes) bytes += make(random);
+  return bytes;
+}
+
+std::string gets() {
+  return pipeline([](auto& random) { return request({"GET", key(random)}); });
+}
+std::string sets() {
+  return pipeline([](auto& random) { return request({"SET", key(random), std::string(32, 'v')}); });
+}
+std::string gets_and_sets() {
+  return pipeline([](auto& random) {
+    if (random() % 11 != 0) return request({"GET", key(random)});
+    return request({"SET", key(random), std::string(32, 'v')});
+  });
+}
+// Keys of 4 to 40 bytes and values of 1 to 300, so that no branch on a length can be learnt.
+std::string mixed_sizes() {
+  return pipeline([](auto& random) {
+    return request(
+        {"SET", std::string(4 + random() % 37, 'k'), std::string(1 + random() % 300, 'v')});
+  });
+}
+std::string multi_gets() {
+  return pipeline([](auto& random) {
+    std::vector<std::string> args{"MGET"};
+    for (int i = 0; i < 32; ++i) args.push_back(key(random));
+    return request(args);
+  });
+}
+std::string inline_pings() {
+  return pipeline([](auto&) { return std::string("PING\r\n"); });
+}
+
+void parse_reads(benchmark::State& state, std::string (*make)()) {
+  const std::string bytes = make();
+  const Limits limits;
+  Parser parser;
+  RequestBatch batch;
+  std::size_t requests = 0;
+  for (auto _ : state) {
+    batch.clear();
+    parser.parse(bytes, limits, batch);
+    benchmark::DoNotOptimize(batch[batch.size() - 1].data());
+    requests += batch.size();
+  }
+  if (parser.consumed() != bytes.size()) state.SkipWithError("not all consumed");
+  state.counters["per_request"] = benchmark::Counter(
+      static_cast<double>(requests), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * bytes.size()));
+}
+
+BENCHMARK_CAPTURE(parse_reads, get_key16, gets);
+BENCHMARK_CAPTURE(parse_reads, set_key16_value32, sets);
+BENCHMARK_CAPTURE(parse_reads, get_set_10_1, gets_and_sets);
+BENCHMARK_CAPTURE(parse_reads, set_mixed_sizes, mixed_sizes);
+BENCHMARK_CAPTURE(parse_reads, mget_32_keys, multi_gets);
+BENCHMARK_CAPTURE(parse_reads, inline_ping, inline_pings);
+
+// The careful reader: one request of many arguments, in pieces of one read. Figures an argument.
+void parse_in_pieces(benchmark::State& state) {
+  const std::size_t args = 100'000;
+  const std::string bytes = request(std::vector<std::string>(args, "argument"));
+  const Limits limits;
+  RequestBatch batch;
+  for (auto _ : state) {
+    batch.clear();
+    Parser parser;
+    for (std::size_t end = 0; end < bytes.size();) {
+      end = std::min(bytes.size(), end + kReadBytes);
+      parser.parse(std::string_view(bytes).substr(0, end), limits, batch);
+    }
+    if (batch.size() != 1) state.SkipWithError("request not read");
+  }
+  state.counters["per_argument"] =
+      benchmark::Counter(static_cast<double>(args), benchmark::Counter::kIsIterationInvariantRate |
+                                                        benchmark::Counter::kInvert);
+}
+BENCHMARK(parse_in_pieces);
+
+}  // namespace
+}  // namespace nidus::resp
