@@ -30,6 +30,10 @@ if(NIDUS_MOLD AND NOT NIDUS_LTO)
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False alarm on "literal" + std::to_string(n) from -O2 on (GCC bug 105651, fixed in 13).
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>")
+endif()
 
 if(NIDUS_MARCH)
   add_compile_options("-march=${NIDUS_MARCH}")
