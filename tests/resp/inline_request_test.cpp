@@ -71,6 +71,19 @@ TEST(RespInline, SplitsLinesAsRedisDoes) {
   }
 }
 
+// Under AddressSanitizer: each line, and each line cut short, ends where its memory ends.
+TEST(RespInline, ReadsNothingBehindTheLine) {
+  for (const Case& c : kCases) {
+    for (std::size_t size = 0; size <= c.line.size(); ++size) {
+      const std::vector<char> exact(c.line.begin(),
+                                    c.line.begin() + static_cast<std::ptrdiff_t>(size));
+      RequestBatch batch;
+      const bool balanced = split_inline({exact.data(), size}, batch);
+      EXPECT_EQ(balanced, parse_at_once(c.line.substr(0, size) + "\n").error.empty());
+    }
+  }
+}
+
 TEST(RespInline, ReadsLinesFromTheStreamAtAnySplit) {
   for (const Case& c : kCases) {
     for (const std::string end : {"\r\n", "\n"}) {
