@@ -13,6 +13,9 @@
 #include <atomic>
 #include <cstdint>
 
+#ifndef HWY_WANT_AVX3_DL
+#define HWY_WANT_AVX3_DL  // Highway 1.0.3 refuses -march=icelake or later without it
+#endif
 #include <hwy/highway.h>
 
 #include <nidus/base/platform.hpp>

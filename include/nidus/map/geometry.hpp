@@ -11,6 +11,7 @@
 // Source: Fan et al., Cuckoo Filter, CoNEXT 2014 (partial-key); docs/architecture.md.
 
 #include <cstdint>
+#include <initializer_list>
 
 namespace nidus::map {
 
