@@ -32,22 +32,29 @@ def free_port():
 
 def add_arguments(parser):
     """The two options that every script of this folder takes."""
-    parser.add_argument("--server", help="server executable (default: redis-server for --kind redis)")
-    parser.add_argument("--kind", choices=("redis", "nidus"), default="nidus")
+    parser.add_argument("--server", default="nidus", help="nidus (build/release/nidus), redis (redis-server), or a path")
+    parser.add_argument("--kind", choices=("redis", "nidus"), help="which options it takes (default: by its name)")
+
+
+def resolve(arguments, parser):
+    """Turns the names `nidus` and `redis` into paths and fills in the kind; no executable: status 2."""
+    if not arguments.kind:
+        arguments.kind = "redis" if "redis" in pathlib.Path(arguments.server).name else "nidus"
+    known = {"redis": shutil.which("redis-server") or "redis-server",
+             "nidus": str(pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "nidus")}
+    arguments.server = os.path.abspath(known.get(arguments.server, arguments.server))
+    if not os.access(arguments.server, os.X_OK):
+        parser.error(f"no server executable at {arguments.server!r}: give --server nidus|redis|PATH")
+    return arguments
 
 
 def parse_arguments(description, extra=None):
-    """Parses --server/--kind (and what `extra(parser)` adds); a missing executable ends with status 2."""
+    """Parses --server/--kind and what `extra(parser)` adds."""
     parser = argparse.ArgumentParser(description=description)
     add_arguments(parser)
     if extra:
         extra(parser)
-    arguments = parser.parse_args()
-    if not arguments.server and arguments.kind == "redis":
-        arguments.server = shutil.which("redis-server")
-    if not arguments.server or not os.access(arguments.server, os.X_OK):
-        parser.error(f"no server executable at {arguments.server!r}: give --server PATH")
-    return arguments
+    return resolve(parser.parse_args(), parser)
 
 
 class Server:

@@ -23,9 +23,8 @@ class FetchError(Exception):
 
 
 def cache_folder():
-    base = os.environ.get("NIDUS_CACHE_DIR")
-    if not base:
-        base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "nidus")
+    """Below the build folder, which is never committed; NIDUS_CACHE_DIR keeps it elsewhere."""
+    base = os.environ.get("NIDUS_CACHE_DIR") or pathlib.Path(__file__).resolve().parents[2] / "build"
     return pathlib.Path(base) / "redis_suite"
 
 
