@@ -31,7 +31,9 @@ struct WatchedKey {
 };
 
 struct Session {
-  enum class ReplyMode { kOn, kOff, kSkipNext };
+  /// CLIENT REPLY. SKIP sets kSkipNext (unless kOff), which the executor turns into kSkip while the
+  /// next request runs.
+  enum class ReplyMode { kOn, kOff, kSkipNext, kSkip };
 
   std::uint64_t id = 0;
   std::string name, lib_name, lib_version;
