@@ -22,6 +22,8 @@ install(FILES "${PROJECT_BINARY_DIR}/nidus-config.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/NidusLibraryDependencies.cmake"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/nidus" COMPONENT library)
 
+# From where nidus.pc lies back to the prefix: the installed tree can be moved.
+file(RELATIVE_PATH NIDUS_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/nidus.pc.in" "${PROJECT_BINARY_DIR}/nidus.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/nidus.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
   COMPONENT library)
