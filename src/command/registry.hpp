@@ -14,6 +14,7 @@ namespace nidus::command {
 std::span<const CommandSpec> string_commands();
 std::span<const CommandSpec> bitmap_commands();
 std::span<const CommandSpec> key_commands();
+std::span<const CommandSpec> expire_commands();
 std::span<const CommandSpec> scan_commands();
 std::span<const CommandSpec> connection_commands();
 std::span<const CommandSpec> transaction_commands();
@@ -22,6 +23,9 @@ std::span<const CommandSpec> introspection_commands();  // COMMAND, MEMORY, OBJE
 
 /// The command of this name in any case, or nullptr. Cost: one hash, one compare; no allocation.
 const CommandSpec* find_command(std::string_view name);
+
+/// The subcommand of this name in any case, or nullptr.
+const CommandSpec* find_subcommand(const CommandSpec& container, std::string_view name);
 
 /// Every command, sorted by name.
 std::span<const CommandSpec* const> all_commands();

@@ -27,7 +27,7 @@ struct WatchedKey {
   int database = 0;
   std::string key;
   std::uint64_t hash = 0;
-  bool expired_when_watched = false;
+  bool absent_when_watched = false;  // not there, or expired
 };
 
 struct Session {
