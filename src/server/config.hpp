@@ -50,10 +50,10 @@ struct Config {
   std::string password;        // empty: open to all
   bool protected_mode = true;  // without a password, only loopback and the Unix socket
   std::size_t max_clients = 10'000;
-  std::chrono::milliseconds idle_timeout{0};                   // 0: never
+  std::chrono::milliseconds idle_timeout{0};                    // 0: never
   std::size_t query_buffer_limit_bytes = std::size_t{1} << 30;  // of unparsed requests
-  std::size_t max_arguments = 1024 * 1024;                     // of one request
-  std::size_t max_bulk_bytes = std::size_t{512} << 20;         // of one argument
+  std::size_t max_arguments = 1024 * 1024;                      // of one request
+  std::size_t max_bulk_bytes = std::size_t{512} << 20;          // of one argument
   OutputLimit output_limit;
 
   // HTTP: /metrics, /healthz, /readyz.
