@@ -73,9 +73,7 @@ const Item* Index::find(std::uint64_t hash, std::string_view key) const {
   }
 }
 
-void Index::find_batch(std::span<const std::uint64_t> hashes,
-                       std::span<const std::string_view> keys,
-                       std::span<const Item*> out) const {
+void Index::find_batch(std::span<const KeyRef> keys, std::span<const Item*> out) const {
   constexpr std::size_t kInline = 64;
   struct Seen {
     const Segment* segment;
@@ -83,17 +81,17 @@ void Index::find_batch(std::span<const std::uint64_t> hashes,
   };
   std::array<Seen, kInline> few;
   std::vector<Seen> many;
-  const std::size_t n = hashes.size();
+  const std::size_t n = keys.size();
   if (n > kInline) many.resize(n);
   Seen* seen = n > kInline ? many.data() : few.data();
   for (;;) {
     for (std::size_t i = 0; i < n; ++i) {
-      const Segment* segment = segment_for(hashes[i]);
+      const Segment* segment = segment_for(keys[i].hash);
       seen[i] = {segment, segment->stripe.ticket()};
-      lanes::prefetch(&segment->first_bucket(hashes[i]));
+      lanes::prefetch(&segment->first_bucket(keys[i].hash));
     }
-    for (std::size_t i = 0; i < n; ++i) prefetch_item(hashes[i]);
-    for (std::size_t i = 0; i < n; ++i) out[i] = find_in(*seen[i].segment, hashes[i], keys[i]);
+    for (std::size_t i = 0; i < n; ++i) prefetch_item(keys[i].hash);
+    for (std::size_t i = 0; i < n; ++i) out[i] = find_in(*seen[i].segment, keys[i].hash, keys[i].bytes);
     lanes::fence_after_vector_loads();
     bool one_moment = true;
     for (std::size_t i = 0; i < n && one_moment; ++i) {

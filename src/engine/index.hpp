@@ -30,6 +30,12 @@
 
 namespace nidus::engine {
 
+/// A key with its hash.
+struct KeyRef {
+  std::string_view bytes;
+  std::uint64_t hash = 0;
+};
+
 struct Probe {  // what NIDUS.EXPLAIN shows
   std::uint64_t bucket1 = 0, bucket2 = 0;
   std::uint32_t matches1 = 0, matches2 = 0;
@@ -58,8 +64,7 @@ class Index {
   // --- readers ---
   const Item* find(std::uint64_t hash, std::string_view key) const;
   /// All of one moment. Cost: as find() each; repeated while writers end in between.
-  void find_batch(std::span<const std::uint64_t> hashes, std::span<const std::string_view> keys,
-                  std::span<const Item*> out) const;
+  void find_batch(std::span<const KeyRef> keys, std::span<const Item*> out) const;
   void prefetch_bucket(std::uint64_t hash) const {
     const Segment* segment = segment_for(hash);
     lanes::prefetch(&segment->first_bucket(hash));
@@ -131,6 +136,9 @@ class Index {
     std::vector<Segment*> held_;
     LockSet* outer_ = nullptr;
   };
+
+  /// Does the calling thread hold a LockSet?
+  static bool this_thread_holds_locks();
 
   /// Calls visit(segment) for every segment of the index, in the order of hashes, under a stripe
   /// that is held only for the call. visit may remove keys. Starts at `from`; returns the hash to

@@ -12,14 +12,18 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include <nidus/sync/sharded_counter.hpp>
 
 #include "engine/index.hpp"
 #include "engine/item.hpp"
@@ -31,12 +35,6 @@
 namespace nidus::engine {
 
 inline constexpr int kDatabases = 16;
-
-/// A key with its hash, made by Keyspace::key().
-struct KeyRef {
-  std::string_view bytes;
-  std::uint64_t hash = 0;
-};
 
 enum class WriteStatus {
   kOk,
@@ -167,7 +165,8 @@ class Database {
   friend class Entry;
   friend class Keyspace;
   void remove_expired(KeyRef key, Millis now);
-  void touch(const Item& item, Millis now);
+  /// The item as a read may see it; counts the use.
+  const Item* seen(const Item* item, KeyRef key, Millis now, Touch touch);
 
   Keyspace& keyspace_;
   int group_;
@@ -228,7 +227,8 @@ class Keyspace {
   void set_memory_limit(std::size_t bytes) { memory_.set_limit(bytes); }
   void set_policy(Policy policy) { policy_.store(policy); }
   Policy policy() const { return policy_.load(); }
-  void set_sink(MutationSink* sink) { sink_ = sink; }
+  /// nullptr: none. The sink must outlive its use by every thread.
+  void set_sink(MutationSink* sink) { sink_.store(sink); }
 
   MemoryAccount& memory() { return memory_; }
   WatchRegistry& watches() { return watches_; }
@@ -243,18 +243,44 @@ class Keyspace {
  private:
   friend class Database;
   friend class Entry;
-  bool evict_until_fits(Database& database, std::uint64_t hash, Millis now);
-  bool evict_from_other_segments(Millis now);
+  struct Counters {
+    sync::ShardedCounter hits, misses, expired, evicted, writes, out_of_memory;
+  };
+  /// What a clear() left: segments with their items, to be freed when no reader holds them.
+  struct Detached {
+    std::vector<Segment*> segments;
+    std::shared_ptr<std::atomic<bool>> unreferenced;
+  };
+  using Deadline = std::chrono::steady_clock::time_point;
 
-  std::array<std::unique_ptr<Database>, kDatabases> databases_;
+  bool evict_until_fits(Database& database, std::uint64_t hash, Millis now);
+  bool evict_one(Database& database, std::uint64_t hash, Millis now);
+  bool evict_anywhere(std::uint64_t random, Millis now);
+  void evict_down(Millis now, Deadline deadline);
+  void changed(const Database& database, KeyRef key, Mutation::Kind kind, const Item* item);
+  void discard(const Item* item);
+  bool sweep(Database& database, Millis now, Deadline deadline);
+  void expire_in(Database& database, Segment& segment, Millis now);
+  void bury(std::vector<Segment*> segments);
+  /// Frees detached segments until the deadline; true if some could be freed or none is left.
+  bool free_detached(Deadline deadline);
+  void free_segment(Segment* segment);
+
   MemoryAccount memory_;
   WatchRegistry watches_;
   std::atomic<Policy> policy_;
-  MutationSink* sink_;
-  struct Counters;
-  std::unique_ptr<Counters> counters_;
+  std::atomic<MutationSink*> sink_;
+  Counters counters_;
   std::unique_ptr<unsigned char[]> secret_;
+  std::array<std::unique_ptr<Database>, kDatabases> databases_;
+
+  std::mutex detached_mutex_;
+  std::vector<Detached> detached_;
+  std::atomic<std::size_t> detached_segments_{0};
+
+  std::mutex maintain_mutex_;  // one sweep at a time; guards the two below
   std::size_t sweep_database_ = 0;
+  std::uint64_t sweep_hash_ = 0;
 };
 
 }  // namespace nidus::engine

@@ -13,6 +13,8 @@ namespace nidus::engine {
 
 Index::LockSet*& lock_set_of_this_thread();
 
+bool Index::this_thread_holds_locks() { return lock_set_of_this_thread() != nullptr; }
+
 template <class Collect>
 void Index::LockSet::acquire(Collect&& collect) {
   outer_ = lock_set_of_this_thread();

@@ -44,12 +44,20 @@ struct ThreadSlot {
   std::uint32_t index;
 };
 
+/// 0 until the thread has asked for its number.
+inline constinit thread_local std::uint32_t cached_thread_index = 0;
+
+inline std::uint32_t first_thread_index() {
+  thread_local ThreadSlot slot;
+  return cached_thread_index = slot.index;
+}
+
 }  // namespace detail
 
 /// At least 1 and unique among living threads. Cost: one thread-local load after the first call.
 inline std::uint32_t thread_index() {
-  thread_local detail::ThreadSlot slot;
-  return slot.index;
+  const std::uint32_t index = detail::cached_thread_index;
+  return index != 0 ? index : detail::first_thread_index();
 }
 
 }  // namespace nidus::sync
