@@ -11,8 +11,8 @@
 
 #include "command/arguments.hpp"
 #include "command/executor.hpp"
+#include "command/info.hpp"
 #include "command/keys.hpp"
-#include "command/redis_version.hpp"
 #include "command/registry.hpp"
 #include "resp/number.hpp"
 

@@ -162,8 +162,7 @@ void watch_key(Context& context, KeyRef key) {
   for (const WatchedKey& watched : session.watched) {
     if (watched.database == database && watched.key == key.bytes) return;
   }
-  // An expired key is removed first: its later removal would look like a change.
-  context.db->find(key, context.now, Touch::kNo);
+  // The entry removes an expired key, before its removal could look like a change.
   const engine::Entry entry = context.db->lock(key, context.now);
   context.keyspace.watches().watch(database, key.bytes, key.hash, session.watch_flag);
   session.watched.push_back({database, std::string(key.bytes), key.hash, entry.item() == nullptr});
