@@ -51,7 +51,7 @@ struct CommandSpec {
   std::string_view since;       // of Redis, or of nidus for NIDUS.*
   std::string_view complexity;  // as a sentence
   std::string_view summary;
-  std::string_view syntax;  // arguments, e.g. "key value [NX | XX] [GET] [EX seconds | ...]"
+  std::string_view syntax = {};  // arguments, e.g. "key value [NX | XX] [GET] [EX seconds | ...]"
   Handler handler = nullptr;
   std::span<const CommandSpec> subcommands = {};  // a container command has these instead
 };
