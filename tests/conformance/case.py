@@ -64,7 +64,7 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
-def main(extra=None):
+def main(extra=None, prepare=None):
     global _arguments
     parser = argparse.ArgumentParser()
     servers.add_arguments(parser)
@@ -72,6 +72,8 @@ def main(extra=None):
         extra(parser)
     _arguments, rest = parser.parse_known_args()
     servers.resolve(_arguments, parser)
+    if prepare:
+        prepare(_arguments)
     unittest.main(module="__main__", argv=[sys.argv[0]] + rest, verbosity=2)
 
 
