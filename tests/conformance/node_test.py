@@ -47,8 +47,8 @@ class NodeClient(case.ServerCase):
         script = f"{case.arguments().client}_test.js"
         shutil.copy2(HERE / script, modules / script)  # require() looks in node_modules beside the script
         environment = os.environ | {"NIDUS_PORT": str(self.server.port), "NODE_NO_WARNINGS": "1"}
-        done = subprocess.run(["node", "--test", script], cwd=modules, capture_output=True, text=True,
-                              timeout=200, env=environment)
+        done = subprocess.run(["node", "--test", "--test-timeout=60000", script], cwd=modules, capture_output=True, text=True,
+                              timeout=100, env=environment)
         print(done.stdout)
         self.assertEqual(done.returncode, 0, done.stdout[-6000:] + done.stderr[-2000:])
 

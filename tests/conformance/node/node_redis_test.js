@@ -55,13 +55,22 @@ async function pipelines(client) {
 
 async function transactions(client, create) {
   assert.deepEqual(await client.multi().set('n', '1').incr('n').get('n').exec(), ['OK', 2, '2']);
-  const watcher = await create({}).connect();
+  const watcher = create({ database: 3 });
+  watcher.on('error', (error) => console.error(error));
+  await watcher.connect();
+  try {
+    await watch(client, watcher);
+  } finally {
+    watcher.destroy ? watcher.destroy() : await watcher.disconnect();
+  }
+}
+
+async function watch(client, watcher) {
   await watcher.watch('n');
   await client.set('n', '9');
   await assert.rejects(watcher.multi().incr('n').exec(), { name: 'Error' });
   await watcher.watch('n');
   assert.deepEqual(await watcher.multi().incr('n').exec(), [10]);
-  await watcher.disconnect();
 }
 
 async function binary(client, buffers) {
@@ -76,6 +85,8 @@ for (const { name, create, buffers } of variants) {
   test(`node-redis, ${name}`, async (t) => {
     const client = create({ name: 'conformance', database: 3 });
     client.on('error', (error) => console.error(error));
+    let closed = false;
+    t.after(() => closed || (client.destroy ? client.destroy() : client.disconnect()));
     await client.connect();
     await client.flushAll();
     await t.test('strings with the defaults', () => strings(client));
@@ -83,5 +94,6 @@ for (const { name, create, buffers } of variants) {
     await t.test('transactions and WATCH', () => transactions(client, create));
     await t.test('binary keys and values', () => binary(client, buffers));
     await client.quit();
+    closed = true;
   });
 }
