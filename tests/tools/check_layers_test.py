@@ -102,6 +102,12 @@ class CheckLayers(unittest.TestCase):
     def test_a_header_without_pragma_once_is_found(self):
         self.assert_violation("include/nidus/base/error.hpp", SOURCE, "opening: #pragma once")
 
+    def test_a_skip_without_a_reason_is_found(self):
+        self.assertEqual(self.run_on({"tests/base/error_test.cpp":
+                                      SOURCE + 'GTEST_SKIP() << "no redis-server";\n'}), [])
+        # Written in two parts, so that this file itself is no violation.
+        self.assert_violation("tests/base/error_test.cpp", SOURCE + "GTEST_" + "SKIP();\n", "skip:")
+
     def test_a_public_header_outside_the_list_is_found(self):
         self.assert_violation("include/nidus/base/hash.hpp", HEADER, "listed")
 
