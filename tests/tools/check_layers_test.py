@@ -93,6 +93,13 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(self.run_on({"src/engine/index.cpp": SOURCE + reason + call}), [])
         self.assert_violation("src/engine/index.cpp", SOURCE + "int a;\n" + call, "memory-order")
 
+    def test_a_reason_for_all_counts_up_to_the_next_blank_line(self):
+        all_of_them = "// relaxed (all): only the holder writes\n" + "f();\n" * 4
+        line = "x.load(std::memory_order_relaxed);\n"
+        self.assertEqual(self.run_on({"src/engine/index.cpp": SOURCE + all_of_them + line}), [])
+        self.assert_violation("src/engine/index.cpp",
+                              SOURCE + all_of_them + "\n" + "f();\n" * 2 + line, "memory-order")
+
     def test_a_missing_licence_line_is_found(self):
         self.assert_violation("tools/tool", "#!/bin/sh\n", "spdx")
 
