@@ -50,9 +50,11 @@ Victim lowest_candidate(Segment& segment, std::uint64_t hash, Policy policy, Mil
   const std::uint64_t first = Geometry::bucket(hash, segment.bucket_mask);
   const std::uint64_t second =
       Geometry::alternate(first, Geometry::tag(hash), segment.bucket_mask);
-  for (unsigned slot = 0; slot < Bucket::kSlots; ++slot) {
-    const std::uint64_t word = segment.buckets[second].load(slot);
-    if (slot_word::tag(word) != 0) lanes::prefetch(slot_word::item(word));
+  for (const std::uint64_t bucket : {first, second}) {  // their headers arrive side by side
+    for (unsigned slot = 0; slot < Bucket::kSlots; ++slot) {
+      const std::uint64_t word = segment.buckets[bucket].load(slot);
+      if (slot_word::tag(word) != 0) lanes::prefetch(slot_word::item(word));
+    }
   }
   Victim best;
   consider(segment.buckets[first], policy, now, best);

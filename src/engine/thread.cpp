@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reclaiming memory under readers with liburcu's QSBR: retired objects are gathered into batches;
-// a batch is handed to call_rcu(), whose thread gives it back after a grace period; the thread that
-// retired it frees it at its next quiescent state. See thread.hpp.
+// Reclaiming memory under readers with liburcu's QSBR: retired objects are gathered into batches; a
+// thread of this file, the reclaimer, waits for a grace period for all batches of one moment and
+// gives each back; the thread that retired it frees it at its next quiescent state. (liburcu's own
+// call_rcu() sleeps 10 ms at a time, too long under a memory limit.) See thread.hpp.
 
 #include "engine/thread.hpp"
 
 #include <atomic>
 #include <cassert>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,7 +36,6 @@ std::atomic<std::int64_t> waiting_bytes{0};
 struct ThreadState;
 
 struct Batch {
-  rcu_head head;  // first: call_rcu() gives it back
   Batch* next = nullptr;
   std::shared_ptr<ThreadState> owner;
   std::vector<Retired> objects;
@@ -68,20 +72,72 @@ struct ThreadState : std::enable_shared_from_this<ThreadState> {
   void hand_over();
 };
 
-/// Runs in the library's thread, after the grace period.
-void give_back(rcu_head* head) {
-  auto* batch = reinterpret_cast<Batch*>(head);
-  ThreadState& state = *batch->owner;
+/// Runs in the reclaimer, after the grace period.
+void give_back(Batch* batch) {
+  const std::shared_ptr<ThreadState> state = batch->owner;
   // seq_cst: either this sees that the thread has ended, or the thread's last look at `ready`
   // sees this batch
-  Batch* top = state.ready.load(std::memory_order_seq_cst);
+  Batch* top = state->ready.load(std::memory_order_seq_cst);
   do {
     batch->next = top;
-  } while (!state.ready.compare_exchange_weak(top, batch, std::memory_order_seq_cst));
-  if (!state.ended.load(std::memory_order_seq_cst)) return;  // seq_cst: see above
-  const std::shared_ptr<ThreadState> keep = batch->owner;
-  keep->free_ready();
+  } while (!state->ready.compare_exchange_weak(top, batch, std::memory_order_seq_cst));
+  if (state->ended.load(std::memory_order_seq_cst)) state->free_ready();  // seq_cst: see above
 }
+
+class Reclaimer {
+ public:
+  /// Leaked on purpose: threads may retire until the process ends.
+  static Reclaimer& instance() {
+    static Reclaimer* reclaimer = new Reclaimer;
+    return *reclaimer;
+  }
+
+  void submit(Batch* batch) {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) wake_.notify_one();
+    waiting_.push_back(batch);
+  }
+
+  /// Waits until everything submitted before is given back. The caller is offline.
+  void wait_for_all() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t round = started_ + (waiting_.empty() ? 0 : 1);
+    ++hurrying_;
+    wake_.notify_one();
+    done_.wait(lock, [&] { return finished_ >= round; });
+    --hurrying_;
+  }
+
+ private:
+  // Between two rounds, so that one grace period serves many batches.
+  static constexpr std::chrono::milliseconds kPause{2};
+
+  Reclaimer() { std::thread([this] { run(); }).detach(); }
+
+  void run() {
+    std::vector<Batch*> round;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return !waiting_.empty(); });
+      round.swap(waiting_);
+      ++started_;
+      lock.unlock();
+      synchronize_rcu();
+      for (Batch* batch : round) give_back(batch);
+      round.clear();
+      lock.lock();
+      finished_ = started_;
+      done_.notify_all();
+      wake_.wait_for(lock, kPause, [this] { return hurrying_ != 0; });
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  std::vector<Batch*> waiting_;
+  std::uint64_t started_ = 0, finished_ = 0;  // rounds
+  int hurrying_ = 0;                          // threads in wait_for_all()
+};
 
 void ThreadState::hand_over() {
   if (filling->objects.empty()) return;
@@ -93,7 +149,7 @@ void ThreadState::hand_over() {
     filling = std::move(spare.back());
     spare.pop_back();
   }
-  call_rcu(&batch->head, give_back);
+  Reclaimer::instance().submit(batch);
 }
 
 struct ThreadHandle {
@@ -156,7 +212,9 @@ std::size_t retired_bytes() {
 void reclaim_now() {
   ThreadState& state = this_thread();
   state.hand_over();
-  rcu_barrier();
+  rcu_thread_offline();
+  Reclaimer::instance().wait_for_all();
+  rcu_thread_online();
   state.free_ready();
 }
 

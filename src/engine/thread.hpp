@@ -7,7 +7,7 @@
 //
 // Thread-safety: a ThreadScope belongs to its thread. Reclaim: retire() may be called by any
 // registered thread; memory is freed by the thread that retired it, at a later quiescent state, so
-// that the allocator stays on its fast path; a thread that ends leaves its rest to the library's
+// that the allocator stays on its fast path; a thread that ends leaves its rest to the reclaimer's
 // own thread.
 
 #include <cstddef>
