@@ -77,6 +77,17 @@ class Wire:
         del self.buffer[:self.position]
         return data
 
+    def line(self):
+        """One line without its end, for replies too large to hold; `take()` gives what follows in the buffer."""
+        self.position = 0
+        line = self._line()
+        del self.buffer[:self.position]
+        return line
+
+    def take(self):
+        data, self.buffer = self.buffer, bytearray()
+        return data
+
     def until_close(self):
         """Everything up to the close; raises socket.timeout when the server keeps the connection open."""
         data = bytes(self.buffer)
