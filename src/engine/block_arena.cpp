@@ -6,42 +6,37 @@
 
 #include <sys/mman.h>
 
-#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 #include <vector>
 
-#include <mimalloc.h>
-
-#include "engine/segment.hpp"
-
 namespace nidus::engine {
 namespace {
 
 constexpr std::size_t kPageBytes = std::size_t{2} << 20;
-constexpr std::size_t kBlockBytes = Segment::kMaxBuckets * sizeof(Bucket);
 constexpr std::size_t kBlocks = kPageBytes / kBlockBytes;
 
 class Arena {
  public:
-  void* allocate() {
-    const std::lock_guard lock(mutex_);
-    if (open_.empty()) add_page();
-    auto page = open_.begin();
-    void* block;
-    bool fresh = false;
-    if (!page->second.free.empty()) {
-      block = page->second.free.back();
-      page->second.free.pop_back();
-    } else {
-      block = page->first + page->second.touched++ * kBlockBytes;
-      fresh = true;  // the system gave it zeroed
+  void* allocate(bool zeroed) {
+    Free block;
+    {
+      const std::lock_guard lock(mutex_);
+      if (open_.empty()) add_page();
+      const auto page = open_.begin();
+      if (!page->second.free.empty()) {
+        block = page->second.free.back();
+        page->second.free.pop_back();
+      } else {
+        block = {page->first + page->second.touched++ * kBlockBytes, true};
+      }
+      if (++page->second.used == kBlocks) full_.insert(open_.extract(page));
     }
-    if (++page->second.used == kBlocks) full_.insert(open_.extract(page));
-    if (!fresh) std::memset(block, 0, kBlockBytes);
-    return block;
+    if (zeroed && !block.is_zero) std::memset(block.at, 0, kBlockBytes);
+    return block.at;
   }
 
   void release(void* block) {
@@ -50,17 +45,26 @@ class Arena {
                                          ~(std::uintptr_t{kPageBytes} - 1));
     auto page = open_.find(base);
     if (page == open_.end()) page = open_.insert(full_.extract(base)).position;
-    page->second.free.push_back(block);
-    if (--page->second.used == 0 && open_.size() > 1) {
+    --page->second.used;
+    if (page->second.used == 0 && open_.size() > 1) {
       open_.erase(page);
       munmap(base, kPageBytes);
+      return;
     }
+    // A page that drains gives its blocks back one by one.
+    const bool drop = page->second.used < kBlocks / 2 &&
+                      madvise(block, kBlockBytes, MADV_DONTNEED) == 0;
+    page->second.free.push_back({block, drop});
   }
 
  private:
+  struct Free {
+    void* at;
+    bool is_zero;  // as the system gives it
+  };
   struct Page {
     std::size_t touched = 0, used = 0;
-    std::vector<void*> free;
+    std::vector<Free> free;
   };
 
   void add_page() {
@@ -84,25 +88,13 @@ class Arena {
 };
 
 Arena& arena() {
-  static auto* arena = new Arena;  // outlives every segment
+  static auto* arena = new Arena;  // outlives every user
   return *arena;
 }
 
 }  // namespace
 
-void* allocate_buckets(std::uint32_t count) {
-  if (count == Segment::kMaxBuckets) return arena().allocate();
-  void* lines = mi_zalloc_aligned(count * sizeof(Bucket), alignof(Bucket));
-  if (lines == nullptr) throw std::bad_alloc();
-  return lines;
-}
-
-void free_buckets(void* lines, std::uint32_t count) {
-  if (count == Segment::kMaxBuckets) {
-    arena().release(lines);
-  } else {
-    mi_free(lines);
-  }
-}
+void* allocate_block(bool zeroed) { return arena().allocate(zeroed); }
+void free_block(void* block) { arena().release(block); }
 
 }  // namespace nidus::engine

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Memory for buckets. Full-size segments take 16 KiB blocks cut from 2 MiB huge pages, so that
-// random probes do not miss the TLB; an unused huge page goes back to the system. Small segments
-// take their lines from the allocator.
+// Memory in blocks of 16 KiB, cut from huge pages of 2 MiB, so that random probes do not miss the
+// TLB: full-size segments take one each, and small items are packed into them. A huge page without
+// blocks goes back to the system; so does a freed block of one that is mostly free.
 //
 // Thread-safety: any thread. Errors: std::bad_alloc.
 
-#include <cstdint>
+#include <cstddef>
 
 namespace nidus::engine {
 
-/// Zeroed, 64-byte aligned memory for `count` buckets.
-void* allocate_buckets(std::uint32_t count);
-void free_buckets(void* lines, std::uint32_t count);
+inline constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
+
+/// A block, aligned to its size.
+void* allocate_block(bool zeroed);
+void free_block(void* block);
 
 }  // namespace nidus::engine

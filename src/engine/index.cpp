@@ -53,8 +53,7 @@ inline Hit find_slot(const Segment& segment, std::uint64_t hash, std::string_vie
 
 }  // namespace
 
-const Item* Index::find_in(const Segment& segment, std::uint64_t hash,
-                           std::string_view key) const {
+const Item* Index::find_in(const Segment& segment, std::uint64_t hash, std::string_view key) const {
   return find_slot(segment, hash, key).item;
 }
 
@@ -91,7 +90,8 @@ void Index::find_batch(std::span<const KeyRef> keys, std::span<const Item*> out)
       lanes::prefetch(&segment->first_bucket(keys[i].hash));
     }
     for (std::size_t i = 0; i < n; ++i) prefetch_item(keys[i].hash);
-    for (std::size_t i = 0; i < n; ++i) out[i] = find_in(*seen[i].segment, keys[i].hash, keys[i].bytes);
+    for (std::size_t i = 0; i < n; ++i)
+      out[i] = find_in(*seen[i].segment, keys[i].hash, keys[i].bytes);
     lanes::fence_after_vector_loads();
     bool one_moment = true;
     for (std::size_t i = 0; i < n && one_moment; ++i) {
@@ -204,8 +204,7 @@ bool Index::Locked::put(const Item* fresh) {
     segment_->account(*item_, -1);
     segment_->account(*fresh, +1);
     const std::uint64_t word = bucket_->load(slot_);
-    bucket_->store(slot_,
-                   slot_word::make(fresh, slot_word::tag(word), slot_word::guest(word)));
+    bucket_->store(slot_, slot_word::make(fresh, slot_word::tag(word), slot_word::guest(word)));
     item_ = fresh;
     return true;
   }
@@ -262,29 +261,40 @@ unsigned Index::directory_bits() const {
 
 namespace {
 
-// A cursor is (prefix, tag): the keys of all hashes before the segment that holds the prefix, and
-// those of that segment with smaller tags, have been visited. A key never changes its hash or its
-// tag, so splitting, joining and displacing never hide one.
+// A cursor is (prefix, bits, tag): the keys of all hashes before the segment of this prefix have been
+// visited, and those of that segment (as wide as `bits` says) with smaller tags. A key never changes
+// its hash or its tag, so splitting and displacing never hide one; joining is seen by the bits.
 constexpr unsigned kCursorTagBits = 16;
-constexpr unsigned kPrefixShift = 18;  // cursors stay below 2^62
+constexpr unsigned kCursorShift = 22;  // behind it: 6 bits of width, 16 of tag
+constexpr unsigned kPrefixShift = 24;  // a segment has at most 40 bits; cursors stay below 2^62
 
-std::uint64_t make_cursor(std::uint64_t prefix, std::uint32_t tag) {
-  return (prefix >> kPrefixShift) << kCursorTagBits | tag;
+std::uint64_t make_cursor(std::uint64_t prefix, unsigned bits, std::uint32_t tag) {
+  return (prefix >> kPrefixShift) << kCursorShift | std::uint64_t{bits} << kCursorTagBits | tag;
+}
+
+/// The first hash behind the range; 0 at the end of all.
+std::uint64_t range_end(std::uint64_t prefix, unsigned bits) {
+  return bits == 0 ? 0 : prefix + (std::uint64_t{1} << (64 - bits));
 }
 
 }  // namespace
 
 std::uint64_t Index::collect(std::uint64_t cursor, std::size_t count,
                              std::vector<const Item*>& out) const {
-  const std::uint64_t prefix = (cursor >> kCursorTagBits) << kPrefixShift;
-  const auto first_tag = static_cast<std::uint32_t>(cursor & 0xffff);
+  const std::uint64_t prefix = (cursor >> kCursorShift) << kPrefixShift;
+  const auto bits = static_cast<unsigned>(cursor >> kCursorTagBits & 63);
   for (;;) {
     const Segment* segment = segment_for(prefix);
     const sync::Stripe::Ticket ticket = segment->stripe.ticket();
     if (sync::Stripe::dead(ticket)) continue;
     const std::size_t keys = segment->keys.load(std::memory_order_relaxed);  // relaxed: a hint
+    // Joined since with the range behind it, of which no tag has been visited: once more from 0.
+    const bool wider = segment->local_bits < bits &&
+                       range_end(segment->prefix, segment->local_bits) != range_end(prefix, bits);
+    const auto first_tag = static_cast<std::uint32_t>(wider ? 0 : cursor & 0xffff);
     // As many tags as hold about `count` of the segment's keys.
-    const std::uint64_t tags = keys == 0 ? 65536 : 65536 * (count == 0 ? 1 : count) / keys + 1;
+    const std::size_t wanted = std::clamp<std::size_t>(count, 1, keys + 1);
+    const std::uint64_t tags = keys == 0 ? 65536 : 65536 * wanted / keys + 1;
     const std::uint64_t end = first_tag + tags;
     out.clear();
     for (std::uint64_t b = 0; b <= segment->bucket_mask; ++b) {
@@ -295,10 +305,11 @@ std::uint64_t Index::collect(std::uint64_t cursor, std::size_t count,
       }
     }
     if (!segment->stripe.still_valid(ticket)) continue;
-    if (end < 65536) return make_cursor(prefix, static_cast<std::uint32_t>(end));
-    if (segment->local_bits == 0) return 0;
-    const std::uint64_t next = segment->prefix + (std::uint64_t{1} << (64 - segment->local_bits));
-    return next == 0 ? 0 : make_cursor(next, 0);
+    if (end < 65536) {
+      return make_cursor(segment->prefix, segment->local_bits, static_cast<std::uint32_t>(end));
+    }
+    const std::uint64_t next = range_end(segment->prefix, segment->local_bits);
+    return next == 0 ? 0 : make_cursor(next, segment->local_bits, 0);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <cassert>
 #include <new>
 
-#include <mimalloc.h>
+#include "engine/item_arena.hpp"
 
 namespace nidus::engine {
 
@@ -16,8 +16,7 @@ Item* Item::create(std::string_view key, std::size_t value_bytes, Millis expires
   assert(key.size() <= kMaxKeyBytes && value_bytes <= kMaxValueBytes);
   const bool expires = expires_at != kNoExpiry;
   const bool is_long = key.size() >= kLongKey;
-  void* memory = mi_malloc(bytes_for(key.size(), value_bytes, expires));
-  if (memory == nullptr) throw std::bad_alloc();
+  void* memory = allocate_item(bytes_for(key.size(), value_bytes, expires));
   const auto low = static_cast<std::uint32_t>(value_bytes) | (expires ? kHasExpiry : 0) |
                    (is_long ? kIsLongKey : 0);
   const auto high = (access << 8) | (is_long ? 0 : static_cast<std::uint32_t>(key.size()));
@@ -36,10 +35,12 @@ Item* Item::create(std::string_view key, std::size_t value_bytes, Millis expires
   return item;
 }
 
-void Item::destroy(Item* item) { mi_free(item); }
+void Item::destroy(Item* item) {
+  free_item(item, bytes_for(item->key_bytes(), item->value_bytes(), item->has_expiry()));
+}
 
 std::size_t Item::allocated_bytes() const {
-  return mi_good_size(bytes_for(key_bytes(), value_bytes(), has_expiry()));
+  return item_allocation_bytes(bytes_for(key_bytes(), value_bytes(), has_expiry()));
 }
 
 }  // namespace nidus::engine

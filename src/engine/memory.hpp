@@ -7,9 +7,9 @@
 // evict data.
 //
 // Thread-safety: every call from every thread.
-// Invariant: over_limit() is late by at most the slack a thread: each thread gathers its own part
-// and adds it to the common total when it exceeds the slack (a 1024th of the limit, at most 64 KiB),
-// so that writers share no line. The sums are exact.
+// Invariant: over_limit() misses at most the slack of every other thread: each thread gathers its own
+// part and adds it to the common total when it exceeds the slack (a 1024th of the limit, at most
+// 64 KiB), so that writers share no line. The sums are exact.
 
 #include <algorithm>
 #include <array>
@@ -57,9 +57,13 @@ class MemoryAccount {
   }
   bool over_limit() const {
     const std::size_t limit_bytes = limit();
-    // relaxed: a statistic; eviction looks again at each write
-    return limit_bytes != 0 &&
-           total_.load(std::memory_order_relaxed) > static_cast<std::int64_t>(limit_bytes);
+    if (limit_bytes == 0) return false;
+    const std::uint32_t thread = sync::thread_index();
+    // relaxed (both): statistics; eviction looks again at each write
+    const std::int64_t mine = thread < pending_.size()
+                                  ? pending_[thread].bytes.load(std::memory_order_relaxed)
+                                  : 0;
+    return total_.load(std::memory_order_relaxed) + mine > static_cast<std::int64_t>(limit_bytes);
   }
 
  private:

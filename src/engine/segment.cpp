@@ -14,6 +14,28 @@
 
 namespace nidus::engine {
 
+namespace {
+
+/// Zeroed, 64-byte aligned memory for `count` buckets: a block for a segment of full size, lines
+/// from the allocator for a small one.
+void* allocate_buckets(std::uint32_t count) {
+  static_assert(Segment::kMaxBuckets * sizeof(Bucket) == kBlockBytes);
+  if (count == Segment::kMaxBuckets) return allocate_block(true);
+  void* lines = mi_zalloc_aligned(count * sizeof(Bucket), alignof(Bucket));
+  if (lines == nullptr) throw std::bad_alloc();
+  return lines;
+}
+
+void free_buckets(void* lines, std::uint32_t count) {
+  if (count == Segment::kMaxBuckets) {
+    free_block(lines);
+  } else {
+    mi_free(lines);
+  }
+}
+
+}  // namespace
+
 Segment* Segment::create(std::uint32_t bucket_count, std::uint64_t prefix, unsigned local_bits) {
   void* memory = mi_malloc_aligned(sizeof(Segment), alignof(Segment));
   if (memory == nullptr) throw std::bad_alloc();

@@ -5,6 +5,7 @@
 //   NIDUS_HD       a function that host and device code share (CUDA), nothing elsewhere
 //   NIDUS_TSAN     1 when ThreadSanitizer watches this build
 //   NIDUS_NOINLINE keeps a cold path out of its caller's loop
+//   NIDUS_CHECKED_ALLOCATION 1 when a sanitizer is to see every object's allocation
 
 #include <cstddef>
 
@@ -24,6 +25,13 @@
 #endif
 #else
 #define NIDUS_TSAN 0
+#endif
+
+// Under a sanitizer every object has an allocation of its own.
+#if NIDUS_TSAN || defined(__SANITIZE_ADDRESS__)
+#define NIDUS_CHECKED_ALLOCATION 1
+#else
+#define NIDUS_CHECKED_ALLOCATION 0
 #endif
 
 #define NIDUS_NOINLINE __attribute__((noinline))
