@@ -80,6 +80,7 @@ void give_back(Batch* batch) {
   Batch* top = state->ready.load(std::memory_order_seq_cst);
   do {
     batch->next = top;
+    // seq_cst: see above
   } while (!state->ready.compare_exchange_weak(top, batch, std::memory_order_seq_cst));
   if (state->ended.load(std::memory_order_seq_cst)) state->free_ready();  // seq_cst: see above
 }

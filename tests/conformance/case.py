@@ -11,7 +11,7 @@ import sys
 import unittest
 
 import server as servers
-from wire import Closed, Wire, encode  # noqa: F401 (the tests take them from here)
+from wire import Closed, Wire, encode, parse  # noqa: F401 (the tests take them from here)
 
 SKIPPED = 77
 _arguments = None

@@ -87,6 +87,9 @@ class Generator:
             lambda: ["GETRANGE", key(), self.small(), self.small()],
             lambda: ["SETRANGE", key(), self.offset(), value()],
             lambda: ["GETRANGE", key(), 0, -1],
+            lambda: ["LCS", key(), key()] + self.pick([[], [], ["LEN"], ["IDX"], ["IDX", "WITHMATCHLEN"],
+                                                       ["IDX", "MINMATCHLEN", self.pick([0, 2, 4, -1, "x"])],
+                                                       ["LEN", "IDX"], ["BAD"]]),
             lambda: [self.pick(["SETEX", "PSETEX"]), key(), self.pick([0, -1, self.far() * 1000, "x", 2**63 - 1]), value()],
         ])()
 

@@ -7,26 +7,20 @@
 // line, and lines too long.
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "feeding.hpp"
 #include "resp/glob.hpp"
 #include "resp/number.hpp"
 #include "resp/writer.hpp"
+#include "../support/redis_server.hpp"
 
 namespace nidus::resp {
 namespace {
@@ -37,75 +31,7 @@ using testing::Outcome;
 using testing::parse_at_once;
 using testing::Request;
 
-/// A redis-server process of this test program; it ends with it.
-class RedisServer {
- public:
-  RedisServer() {
-    char folder[] = "/tmp/nidus_resp_XXXXXX";
-    if (mkdtemp(folder) == nullptr) return;
-    folder_ = folder;
-    socket_ = folder_ + "/redis.sock";
-    process_ = fork();
-    if (process_ == 0) {
-      execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket_.c_str(),
-             "--save", "", "--appendonly", "no", "--dir", folder_.c_str(), "--logfile", "redis.log",
-             nullptr);
-      _exit(127);
-    }
-    for (int i = 0; i < 100 && !running_; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      if (waitpid(process_, nullptr, WNOHANG) != 0) {  // not installed
-        process_ = -1;
-        return;
-      }
-      running_ = exchange("PING\r\n") == "+PONG\r\n";
-    }
-  }
-  ~RedisServer() {
-    if (process_ > 0) {
-      kill(process_, SIGKILL);
-      waitpid(process_, nullptr, 0);
-    }
-    if (!folder_.empty()) {
-      unlink(socket_.c_str());
-      unlink((folder_ + "/redis.log").c_str());
-      rmdir(folder_.c_str());
-    }
-  }
-
-  bool running() const { return running_; }
-
-  /// All replies to a connection that sends `bytes` and then no more.
-  std::string exchange(const std::string& bytes) const {
-    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    socket_.copy(address.sun_path, sizeof address.sun_path - 1);
-    std::string replies;
-    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-      std::size_t sent = 0;
-      while (sent < bytes.size()) {
-        const ssize_t n = send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-        if (n <= 0) break;
-        sent += static_cast<std::size_t>(n);
-      }
-      shutdown(fd, SHUT_WR);
-      char buffer[16 * 1024];
-      ssize_t n = 0;
-      while ((n = read(fd, buffer, sizeof buffer)) > 0) {
-        replies.append(buffer, static_cast<std::size_t>(n));
-      }
-    }
-    close(fd);
-    return replies;
-  }
-
- private:
-  std::string folder_;
-  std::string socket_;
-  pid_t process_ = -1;
-  bool running_ = false;
-};
+using nidus::testing::RedisServer;
 
 class RespRedisDifferential : public ::testing::Test {
  protected:

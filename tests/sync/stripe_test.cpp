@@ -140,7 +140,7 @@ TEST(Stripe, ReadersWithAValidTicketSeeWholeWrites) {
         stripe.lock(true);
         const std::uint64_t next = left.load(std::memory_order_relaxed) + 1;  // relaxed: locked
         left.store(next, std::memory_order_release);   // release: pairs with the reader
-        right.store(next, std::memory_order_release);  // release: pairs with the reader
+        right.store(next, std::memory_order_release);  // release: same
         stripe.unlock();
       }
     });
@@ -149,8 +149,9 @@ TEST(Stripe, ReadersWithAValidTicketSeeWholeWrites) {
   std::thread reader([&] {
     while (!done) {
       const auto ticket = stripe.ticket();
-      const auto a = left.load(std::memory_order_acquire);   // acquire: before still_valid()
-      const auto b = right.load(std::memory_order_acquire);  // acquire: before still_valid()
+      // acquire (both): done before still_valid(); pair with the writer's releases
+      const auto a = left.load(std::memory_order_acquire);
+      const auto b = right.load(std::memory_order_acquire);
       if (!stripe.still_valid(ticket)) continue;
       ++valid;
       ASSERT_EQ(a, b);
