@@ -33,13 +33,15 @@ static void simple_commands(redisContext* context) {
   check(is_text(reply, REDIS_REPLY_STATUS, "OK"), "SET is OK");
   free_reply(reply);
   reply = redisCommand(context, "INCR number");
-  check(reply != NULL && reply->type == REDIS_REPLY_INTEGER && reply->integer == 42, "INCR gives 42");
+  check(reply != NULL && reply->type == REDIS_REPLY_INTEGER && reply->integer == 42,
+        "INCR gives 42");
   free_reply(reply);
   reply = redisCommand(context, "GET missing");
   check(reply != NULL && reply->type == REDIS_REPLY_NIL, "a missing key is nil");
   free_reply(reply);
   reply = redisCommand(context, "GET");
-  check(is_text(reply, REDIS_REPLY_ERROR, "ERR wrong number of arguments for 'get' command"), "GET alone is an error");
+  check(is_text(reply, REDIS_REPLY_ERROR, "ERR wrong number of arguments for 'get' command"),
+        "GET alone is an error");
   free_reply(reply);
 }
 
@@ -59,7 +61,8 @@ static void binary_data(redisContext* context) {
 
 static void pipeline(redisContext* context) {
   enum { kCommands = 20000 };
-  for (int i = 0; i < kCommands; ++i) redisAppendCommand(context, i % 2 ? "GET p%d" : "SET p%d %d", i / 2, i / 2);
+  for (int i = 0; i < kCommands; ++i)
+    redisAppendCommand(context, i % 2 ? "GET p%d" : "SET p%d %d", i / 2, i / 2);
   for (int i = 0; i < kCommands; ++i) {
     redisReply* reply = NULL;
     if (redisGetReply(context, (void**)&reply) != REDIS_OK) {
@@ -68,7 +71,8 @@ static void pipeline(redisContext* context) {
     }
     char text[16];
     snprintf(text, sizeof text, "%d", i / 2);
-    int holds = i % 2 ? is_text(reply, REDIS_REPLY_STRING, text) : is_text(reply, REDIS_REPLY_STATUS, "OK");
+    int holds =
+        i % 2 ? is_text(reply, REDIS_REPLY_STRING, text) : is_text(reply, REDIS_REPLY_STATUS, "OK");
     free_reply(reply);
     if (!holds) {
       check(0, "pipelined replies come in order");
@@ -86,8 +90,8 @@ static void transaction(redisContext* context) {
   }
   redisReply* reply = redisCommand(context, "EXEC");
   check(reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == 3 &&
-            is_text(reply->element[0], REDIS_REPLY_STATUS, "OK") && reply->element[1]->integer == 2 &&
-            is_text(reply->element[2], REDIS_REPLY_STRING, "2"),
+            is_text(reply->element[0], REDIS_REPLY_STATUS, "OK") &&
+            reply->element[1]->integer == 2 && is_text(reply->element[2], REDIS_REPLY_STRING, "2"),
         "EXEC gives the three replies");
   free_reply(reply);
 }
