@@ -77,7 +77,9 @@ TEST_P(SegmentTest, KeepsItsInvariantsWhileItFillsAndEmpties) {
       Item::destroy(items[at]);
       items[at] = items.back();
       items.pop_back();
-      if (GetParam() < 64 || items.size() % 16 == 0) ASSERT_EQ(faults(), "");
+      if (GetParam() < 64 || items.size() % 16 == 0) {
+        ASSERT_EQ(faults(), "");
+      }
     }
     EXPECT_EQ(segment->keys.load(), 0u);
   }
