@@ -64,8 +64,9 @@ PackedName pack(std::string_view name) {
 class CommandTable {
  public:
   CommandTable() {
-    for (const auto family : {string_commands(), bitmap_commands(), key_commands(), expire_commands(),
-                              scan_commands(), transaction_commands(), connection_commands()}) {
+    for (const auto family : {string_commands(), bitmap_commands(), key_commands(),
+                              expire_commands(), scan_commands(), transaction_commands(),
+                              connection_commands(), server_commands(), introspection_commands()}) {
       for (const CommandSpec& spec : family) add(spec);
     }
     std::sort(sorted_.begin(), sorted_.end(),
