@@ -22,7 +22,6 @@
 
 namespace nidus::server {
 
-
 struct ServerOptions {
   std::string config_file;  // for INFO; empty: none
   std::string executable;   // for INFO
