@@ -5,6 +5,7 @@
 
 #include "engine/index.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 
