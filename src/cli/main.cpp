@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The executable nidus: its subcommands, and what is said about a command line that is wrong.
+
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/report.hpp"
+#include "cli/serve_command.hpp"
+#include "server/config_table.hpp"
+
+namespace nidus::cli {
+namespace {
+
+/// What to try instead, for the first argument that no one knows.
+std::string advice(const CLI::App& app) {
+  for (const std::string& argument : app.remaining(true)) {
+    const std::size_t dashes = argument.find_first_not_of('-');
+    if (dashes != 2) continue;
+    const std::string name = argument.substr(2, argument.find('=') - 2);
+    const std::string_view similar = server::similar_option(name);
+    if (!similar.empty()) return "; did you mean --" + std::string(similar) + "?";
+  }
+  return "; see `nidus help`";
+}
+
+int print_version(bool as_json) {
+  if (as_json) {
+    std::cout << "{\"version\":\"" NIDUS_VERSION "\"}\n";
+  } else {
+    std::cout << "nidus " NIDUS_VERSION "\n";
+  }
+  return kSuccess;
+}
+
+int print_help(const CLI::App& app, const std::string& topic) {
+  if (topic.empty()) {
+    std::cout << app.help();
+    return kSuccess;
+  }
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() != topic) continue;
+    std::cout << command->help(app.get_name());
+    return kSuccess;
+  }
+  return report(kUsageError, "there is no command '" + topic + "'; see `nidus help`");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("A key-value server built on cuckoo hashing, for Redis clients.", "nidus");
+  app.footer("Example: nidus serve --port 7000 --memory-limit 512mb --policy lru");
+  app.set_version_flag("--version", "nidus " NIDUS_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(44);
+  ServeCommand serve(app);
+  bool version_as_json = false;
+  CLI::App* version = app.add_subcommand("version", "Print the version");
+  version->add_flag("--json", version_as_json, "As JSON");
+  version->footer("Example: nidus version --json");
+  std::string topic;
+  CLI::App* help = app.add_subcommand("help", "Explain a command");
+  help->add_option("command", topic, "The command");
+  help->footer("Example: nidus help serve");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    return report(kUsageError, error.what() + advice(app));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == kSuccess) return app.exit(error);  // --help, --version
+    return report(kUsageError, std::string(error.what()) + "; see `nidus help`");
+  }
+  if (version->parsed()) return print_version(version_as_json);
+  if (help->parsed()) return print_help(app, topic);
+  std::error_code unknown;  // INFO then shows an empty path
+  return serve.run(std::filesystem::read_symlink("/proc/self/exe", unknown).string());
+}
+
+}  // namespace
+}  // namespace nidus::cli
+
+int main(int argc, char** argv) {
+  try {
+    return nidus::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    return nidus::cli::report(nidus::cli::kFailure, error.what());
+  }
+}
