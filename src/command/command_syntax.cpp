@@ -159,8 +159,8 @@ class SyntaxReader {
       made.type = "oneof";
       made.arguments = std::move(alternatives);
     }
-    made.optional = optional;
-    made.multiple = repeats;
+    made.optional |= optional;
+    made.multiple |= repeats;
     before.push_back(std::move(made));
   }
 

@@ -18,7 +18,8 @@ using engine::Explanation;
 using engine::Item;
 
 // Redis Cluster's slot of a key: CRC16 (XMODEM) of the part in the first non-empty {braces}, or of
-// the whole key. Source: the Redis Cluster specification, "Hash tags".
+// the whole key. Source: the Redis Cluster specification, "Hash tags". Boost's crc_xmodem_type is
+// another function (it reflects its input), so the parameters are given here.
 unsigned hash_slot(std::string_view key) {
   constexpr unsigned kSlots = 16384;
   const std::size_t open = key.find('{');
@@ -28,7 +29,7 @@ unsigned hash_slot(std::string_view key) {
       key = key.substr(open + 1, close - open - 1);
     }
   }
-  boost::crc_xmodem_type crc;
+  boost::crc_optimal<16, 0x1021, 0, 0, false, false> crc;
   crc.process_bytes(key.data(), key.size());
   return crc.checksum() % kSlots;
 }

@@ -129,7 +129,7 @@ void memory_stats(Context& context) {
     keys += size;
     databases += size > 0 ? 1 : 0;
   }
-  context.reply.map(17 + databases);
+  context.reply.map(18 + databases);
   Figures out{context.reply};
   out.integer("peak.allocated", peak);
   out.integer("total.allocated", used);
