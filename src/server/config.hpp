@@ -17,6 +17,7 @@ namespace nidus::server {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 enum class LogFormat { kText, kJson };
+enum class DebugCommand { kNo, kLocal, kYes };
 
 /// When a client that does not read its replies is cut off: at once above hard_bytes, or after
 /// soft_time above soft_bytes. 0 bytes: no such limit.
@@ -67,6 +68,9 @@ struct Config {
 
   // Stopping: requests under way get this long after SIGTERM.
   std::chrono::milliseconds drain_timeout{5'000};
+
+  // Who may call DEBUG: nobody, clients on this machine, everybody.
+  DebugCommand debug_command = DebugCommand::kNo;
 
   // For tests that need the same table every time; 0: a random secret of this process.
   std::uint64_t hash_seed = 0;

@@ -113,6 +113,9 @@ constexpr Option kOptions[] = {
 
     row<&C::drain_timeout, Duration>(kProcess, "drain-timeout", "shutdown-timeout", kChangeable,
                                      "Time for requests under way after SIGTERM"),
+    row<&C::debug_command, Choice<DebugCommandNames>>(
+        kProcess, "debug-command", "enable-debug-command", kFixed,
+        "Who may call DEBUG, an aid for tests: nobody, clients on this machine, everybody"),
     row<&C::hash_seed, Integer<std::uint64_t, 0, UINT64_MAX>>(
         kProcess, "hash-seed", "", kFixed,
         "Fixed seed of the hash, for tests only; 0: a random secret"),

@@ -218,6 +218,23 @@ struct LogLevelNames {
   }
 };
 
+struct DebugCommandNames {
+  using Value = DebugCommand;
+  static constexpr std::string_view kUnit = "no|local|yes";
+  static constexpr std::string_view kAll = "no, local, yes";
+  static std::optional<Value> parse(std::string_view text) {
+    if (text == "no") return DebugCommand::kNo;
+    if (text == "local") return DebugCommand::kLocal;
+    if (text == "yes") return DebugCommand::kYes;
+    return std::nullopt;
+  }
+  static std::string_view name(Value value) {
+    if (value == DebugCommand::kNo) return "no";
+    return value == DebugCommand::kLocal ? "local" : "yes";
+  }
+  static std::string_view redis_name(Value value) { return name(value); }
+};
+
 struct LogFormatNames {
   using Value = LogFormat;
   static constexpr std::string_view kUnit = "text|json";
