@@ -65,6 +65,14 @@ class ClientRecord {
   std::string published_subcommand_;  // the owner's copy, read without the mutex
 };
 
+/// The client whose batch this thread runs now: its own CLIENT LIST shows it as it is, not as the
+/// batch before left it.
+struct RunningClient {
+  ClientRecord* record = nullptr;
+  const command::Session* session = nullptr;
+};
+inline thread_local RunningClient running_client;
+
 class ClientRegistry {
  public:
   /// A new client's id; ids are never used twice.

@@ -30,6 +30,17 @@ constexpr std::size_t kSendBytes = 256 * 1024;
 // Reads of one connection in a row while draining.
 constexpr int kDrainReads = 64;
 
+/// Names the running client for as long as its batch runs, also when it ends by an exception.
+class RunningScope {
+ public:
+  RunningScope(ClientRecord& record, const command::Session& session) {
+    running_client = {&record, &session};
+  }
+  ~RunningScope() { running_client = {}; }
+  RunningScope(const RunningScope&) = delete;
+  RunningScope& operator=(const RunningScope&) = delete;
+};
+
 command::Session new_session(Loop& loop, const AcceptedSocket& socket) {
   command::Session session;
   session.id = loop.clients.next_id();
@@ -175,6 +186,7 @@ Connection::Progress Connection::execute() {
   for (;;) {
     const std::size_t first = next;
     resp::OutputBuffer& out = output();
+    const RunningScope running(record_, session_);
     next = loop_.executor.run(session_, batch, first, out, out.size() + kSendBytes, loop_.unix_ms);
     loop_.counters.requests.add(next - first);
     engine::ThreadScope::quiescent();

@@ -169,7 +169,13 @@ void ServerServices::reset_stats() {
   baseline_ = totals();
 }
 
-std::vector<command::ClientInfo> ServerServices::clients() { return clients_.list(unix_ms()); }
+std::vector<command::ClientInfo> ServerServices::clients() {
+  const std::int64_t now_ms = unix_ms();
+  if (running_client.record != nullptr) {
+    running_client.record->publish(*running_client.session, now_ms);
+  }
+  return clients_.list(now_ms);
+}
 
 std::size_t ServerServices::kill_clients(const command::KillFilter& filter,
                                          command::Session& self) {
