@@ -40,8 +40,8 @@ const Item* Database::seen(const Item* item, KeyRef key, Millis now, Touch touch
   }
   keyspace_.counters_.hits.add(1);
   const std::uint32_t before = item->access();
-  const std::uint32_t after =
-      touched_access(keyspace_.policy(), before, now, remix(key.hash + static_cast<std::uint64_t>(now)));
+  const std::uint32_t after = touched_access(keyspace_.policy(), before, now,
+                                             remix(key.hash + static_cast<std::uint64_t>(now)));
   if (after != before) item->set_access(after);  // else the line stays clean
   return item;
 }
@@ -91,8 +91,11 @@ void Database::clear() {
   {
     const std::array<Index*, 1> whole{&index_};
     const Index::LockSet locks(whole);
+    // A watched key that is not there does not change.
+    keyspace_.watches_.touch_all(number_, [this](std::string_view key, std::uint64_t hash) {
+      return index_.find(hash, key) != nullptr;
+    });
     segments = index_.detach_all();
-    keyspace_.watches_.touch_all(number_);
     // acquire: pairs with set_sink()
     if (MutationSink* sink = keyspace_.sink_.load(std::memory_order_acquire)) {
       sink->apply({Mutation::Kind::kClear, group_, number_, {}, {}, kNoExpiry});

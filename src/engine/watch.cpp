@@ -20,7 +20,8 @@ void WatchRegistry::watch(int database, std::string_view key, std::uint64_t hash
                           const Flag& flag) {
   Stripe& at = stripe(hash);
   const std::lock_guard lock(at.mutex);
-  auto& flags = at.keys[name(database, key)];
+  auto& [known_hash, flags] = at.keys[name(database, key)];
+  known_hash = hash;
   if (std::find(flags.begin(), flags.end(), flag) != flags.end()) return;
   flags.push_back(flag);
   count_.fetch_add(1, std::memory_order_relaxed);  // relaxed: see touch()
@@ -32,9 +33,9 @@ void WatchRegistry::unwatch(int database, std::string_view key, std::uint64_t ha
   const std::lock_guard lock(at.mutex);
   const auto found = at.keys.find(name(database, key));
   if (found == at.keys.end()) return;
-  const auto removed = std::erase(found->second, flag);
+  const auto removed = std::erase(found->second.flags, flag);
   count_.fetch_sub(removed, std::memory_order_relaxed);  // relaxed: see touch()
-  if (found->second.empty()) at.keys.erase(found);
+  if (found->second.flags.empty()) at.keys.erase(found);
 }
 
 void WatchRegistry::touch_slow(int database, std::string_view key, std::uint64_t hash) {
@@ -42,16 +43,18 @@ void WatchRegistry::touch_slow(int database, std::string_view key, std::uint64_t
   const std::lock_guard lock(at.mutex);
   const auto found = at.keys.find(name(database, key));
   if (found == at.keys.end()) return;
-  for (const Flag& flag : found->second) flag->mark();
+  for (const Flag& flag : found->second.flags) flag->mark();
 }
 
-void WatchRegistry::touch_all(int database) {
+void WatchRegistry::touch_all(
+    int database, const std::function<bool(std::string_view, std::uint64_t)>& is_there) {
   if (count_.load(std::memory_order_relaxed) == 0) return;  // relaxed: see touch()
   for (Stripe& at : stripes_) {
     const std::lock_guard lock(at.mutex);
-    for (auto& [key, flags] : at.keys) {
-      if (key[0] != static_cast<char>(database)) continue;
-      for (const Flag& flag : flags) flag->mark();
+    for (auto& [name, watched] : at.keys) {
+      const std::string_view key = std::string_view(name).substr(1);
+      if (name[0] != static_cast<char>(database) || !is_there(key, watched.hash)) continue;
+      for (const Flag& flag : watched.flags) flag->mark();
     }
   }
 }

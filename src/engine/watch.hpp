@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -51,14 +52,19 @@ class WatchRegistry {
     // ordered by the key's stripe, which WATCH takes too
     if (count_.load(std::memory_order_relaxed) != 0) touch_slow(database, key, hash);
   }
-  /// Marks every watched key of the database (it was cleared).
-  void touch_all(int database);
+  /// Marks those watched keys of the database for which is_there says so (they are being cleared).
+  void touch_all(int database,
+                 const std::function<bool(std::string_view key, std::uint64_t hash)>& is_there);
 
  private:
   static constexpr std::size_t kStripes = 64;
   struct Stripe {
     std::mutex mutex;
-    std::unordered_map<std::string, std::vector<Flag>> keys;
+    struct Watched {
+      std::uint64_t hash = 0;
+      std::vector<Flag> flags;
+    };
+    std::unordered_map<std::string, Watched> keys;
   };
   void touch_slow(int database, std::string_view key, std::uint64_t hash);
   static std::string name(int database, std::string_view key);
