@@ -57,7 +57,8 @@ struct ThreadState : std::enable_shared_from_this<ThreadState> {
   std::vector<std::unique_ptr<Batch>> spare;
   int scopes = 0;
 
-  void free_ready() {
+  /// `own`: the caller is the thread itself, which alone may keep the empty batches.
+  void free_ready(bool own) {
     // acquire: pairs with the release in give_back()
     Batch* batch = ready.exchange(nullptr, std::memory_order_acquire);
     while (batch != nullptr) {
@@ -65,7 +66,7 @@ struct ThreadState : std::enable_shared_from_this<ThreadState> {
       batch = owned->next;
       owned->free_all();
       owned->owner.reset();
-      if (spare.size() < 16) spare.push_back(std::move(owned));
+      if (own && spare.size() < 16) spare.push_back(std::move(owned));
     }
   }
 
@@ -82,7 +83,7 @@ void give_back(Batch* batch) {
     batch->next = top;
     // seq_cst: see above
   } while (!state->ready.compare_exchange_weak(top, batch, std::memory_order_seq_cst));
-  if (state->ended.load(std::memory_order_seq_cst)) state->free_ready();  // seq_cst: see above
+  if (state->ended.load(std::memory_order_seq_cst)) state->free_ready(false);  // seq_cst: above
 }
 
 class Reclaimer {
@@ -165,7 +166,11 @@ ThreadState& this_thread() {
 }  // namespace
 
 ThreadScope::ThreadScope() {
-  if (this_thread().scopes++ == 0) rcu_register_thread();
+  ThreadState& state = this_thread();
+  if (state.scopes++ != 0) return;
+  // seq_cst: see give_back(); a thread may leave and come back
+  state.ended.store(false, std::memory_order_seq_cst);
+  rcu_register_thread();
 }
 
 ThreadScope::~ThreadScope() {
@@ -174,7 +179,7 @@ ThreadScope::~ThreadScope() {
   state.hand_over();
   state.ended.store(true, std::memory_order_seq_cst);  // seq_cst: see give_back()
   rcu_unregister_thread();
-  state.free_ready();
+  state.free_ready(true);
   state.spare.clear();
 }
 
@@ -182,12 +187,12 @@ void ThreadScope::quiescent() {
   rcu_quiescent_state();
   ThreadState& state = this_thread();
   // relaxed: a hint; free_ready() acquires
-  if (state.ready.load(std::memory_order_relaxed) != nullptr) state.free_ready();
+  if (state.ready.load(std::memory_order_relaxed) != nullptr) state.free_ready(true);
 }
 
 void ThreadScope::offline() {
   ThreadState& state = this_thread();
-  if (state.ready.load(std::memory_order_relaxed) != nullptr) state.free_ready();  // relaxed: same
+  if (state.ready.load(std::memory_order_relaxed) != nullptr) state.free_ready(true);  // relaxed: same
   rcu_thread_offline();
 }
 
@@ -216,7 +221,7 @@ void reclaim_now() {
   rcu_thread_offline();
   Reclaimer::instance().wait_for_all();
   rcu_thread_online();
-  state.free_ready();
+  state.free_ready(true);
 }
 
 }  // namespace nidus::engine
