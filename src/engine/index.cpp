@@ -262,9 +262,11 @@ unsigned Index::directory_bits() const {
 
 namespace {
 
-// A cursor is (prefix, bits, tag): the keys of all hashes before the segment of this prefix have been
-// visited, and those of that segment (as wide as `bits` says) with smaller tags. A key never changes
-// its hash or its tag, so splitting and displacing never hide one; joining is seen by the bits.
+// A cursor is (prefix, bits, tag): the keys of all hashes below the prefix have been visited, and
+// those of smaller tags from the prefix to the end of its range, which is as wide as `bits` says. A
+// key never changes its hash or its tag, so no change of shape hides one: of a segment that has been
+// split, the parts behind are visited from tag 0; of one that has been joined, only the cursor's own
+// range counts as visited. Cursors only ever increase, so that every scan ends.
 constexpr unsigned kCursorTagBits = 16;
 constexpr unsigned kCursorShift = 22;  // behind it: 6 bits of width, 16 of tag
 constexpr unsigned kPrefixShift = 24;  // a segment has at most 40 bits; cursors stay below 2^62
@@ -273,9 +275,11 @@ std::uint64_t make_cursor(std::uint64_t prefix, unsigned bits, std::uint32_t tag
   return (prefix >> kPrefixShift) << kCursorShift | std::uint64_t{bits} << kCursorTagBits | tag;
 }
 
-/// The first hash behind the range; 0 at the end of all.
+/// The first hash behind the range that holds the prefix; 0 at the end of all.
 std::uint64_t range_end(std::uint64_t prefix, unsigned bits) {
-  return bits == 0 ? 0 : prefix + (std::uint64_t{1} << (64 - bits));
+  if (bits == 0) return 0;
+  const std::uint64_t width = std::uint64_t{1} << (64 - bits);
+  return (prefix & ~(width - 1)) + width;
 }
 
 }  // namespace
@@ -283,16 +287,16 @@ std::uint64_t range_end(std::uint64_t prefix, unsigned bits) {
 std::uint64_t Index::collect(std::uint64_t cursor, std::size_t count,
                              std::vector<const Item*>& out) const {
   const std::uint64_t prefix = (cursor >> kCursorShift) << kPrefixShift;
-  const auto bits = static_cast<unsigned>(cursor >> kCursorTagBits & 63);
+  const auto cursor_bits = static_cast<unsigned>(cursor >> kCursorTagBits & 63);
+  const auto first_tag = static_cast<std::uint32_t>(cursor & 0xffff);
   for (;;) {
     const Segment* segment = segment_for(prefix);
     const sync::Stripe::Ticket ticket = segment->stripe.ticket();
     if (sync::Stripe::dead(ticket)) continue;
     const std::size_t keys = segment->keys.load(std::memory_order_relaxed);  // relaxed: a hint
-    // Joined since with the range behind it, of which no tag has been visited: once more from 0.
-    const bool wider = segment->local_bits < bits &&
-                       range_end(segment->prefix, segment->local_bits) != range_end(prefix, bits);
-    const auto first_tag = static_cast<std::uint32_t>(wider ? 0 : cursor & 0xffff);
+    // The range that this page is about: the cursor's, or the segment's if that is smaller or new.
+    const unsigned bits =
+        first_tag == 0 ? segment->local_bits : std::max(cursor_bits, segment->local_bits);
     // As many tags as hold about `count` of the segment's keys.
     const std::size_t wanted = std::clamp<std::size_t>(count, 1, keys + 1);
     const std::uint64_t tags = keys == 0 ? 65536 : 65536 * wanted / keys + 1;
@@ -306,11 +310,9 @@ std::uint64_t Index::collect(std::uint64_t cursor, std::size_t count,
       }
     }
     if (!segment->stripe.still_valid(ticket)) continue;
-    if (end < 65536) {
-      return make_cursor(segment->prefix, segment->local_bits, static_cast<std::uint32_t>(end));
-    }
-    const std::uint64_t next = range_end(segment->prefix, segment->local_bits);
-    return next == 0 ? 0 : make_cursor(next, segment->local_bits, 0);
+    if (end < 65536) return make_cursor(prefix, bits, static_cast<std::uint32_t>(end));
+    const std::uint64_t next = range_end(prefix, bits);
+    return next == 0 ? 0 : make_cursor(next, bits, 0);
   }
 }
 
