@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -29,6 +30,9 @@ constexpr std::size_t kSendBytes = 256 * 1024;
 
 // Reads of one connection in a row while draining.
 constexpr int kDrainReads = 64;
+
+// A drain does not wait long for clients to close after we did.
+constexpr std::int64_t kDrainLingerMs = 250;
 
 /// Names the running client for as long as its batch runs, also when it ends by an exception.
 class RunningScope {
@@ -224,6 +228,9 @@ void Connection::drain() {
   if (state_ == State::kOpen && !blocked_) {
     finish();
     send_output();
+  }
+  if (state_ == State::kLingering) {
+    linger_until_ms_ = std::min(linger_until_ms_, loop_.steady_ms + kDrainLingerMs);
   }
 }
 

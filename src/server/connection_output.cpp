@@ -19,8 +19,8 @@ constexpr std::uint32_t kReadEvents = EPOLLIN | EPOLLRDHUP | EPOLLET;
 // Where neither output limit is set, reading still pauses: replies may not take all memory.
 constexpr std::size_t kDefaultPauseBytes = std::size_t{256} << 20;
 
-// How long a client may take to close after we did. A drain must not wait for it much.
-constexpr std::int64_t kLingerMs = 2000, kDrainLingerMs = 250;
+// How long a client may take to close after we did.
+constexpr std::int64_t kLingerMs = 2000;
 
 // Sent bytes in front of pending ones are cut off when they are many.
 constexpr std::size_t kCompactBytes = std::size_t{1} << 20;
@@ -133,7 +133,7 @@ void Connection::finish() {
 void Connection::linger() {
   if (peer_closed_) return close();
   state_ = State::kLingering;
-  linger_until_ms_ = loop_.steady_ms + (loop_.draining ? kDrainLingerMs : kLingerMs);
+  linger_until_ms_ = loop_.steady_ms + kLingerMs;
   unregister();
   ::shutdown(fd_.get(), SHUT_WR);
   discard();

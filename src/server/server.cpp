@@ -176,6 +176,12 @@ bool Server::ready() const { return parts_->started && !parts_->draining; }
 
 int Server::tcp_port() const { return parts_->listeners.tcp_port(); }
 
+std::vector<std::size_t> Server::clients_by_thread() const {
+  std::vector<std::size_t> out;
+  for (const auto& worker : parts_->workers) out.push_back(worker->load());
+  return out;
+}
+
 engine::Keyspace& Server::keyspace() { return parts_->keyspace; }
 
 command::Services& Server::services() { return parts_->services; }

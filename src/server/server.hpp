@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <nidus/base/error.hpp>
 
@@ -54,6 +55,8 @@ class Server {
 
   /// The port served, also when the settings say "any"; 0: none.
   int tcp_port() const;
+  /// Connections that each thread serves.
+  std::vector<std::size_t> clients_by_thread() const;
   engine::Keyspace& keyspace();
   command::Services& services();
 
