@@ -17,16 +17,19 @@
 namespace nidus::cli {
 namespace {
 
-/// What to try instead, for the first argument that no one knows.
-std::string advice(const CLI::App& app) {
+/// What is said about the first argument that no one knows, and what to try instead.
+std::string about_unknown(const CLI::App& app) {
+  std::string first;
   for (const std::string& argument : app.remaining(true)) {
-    const std::size_t dashes = argument.find_first_not_of('-');
-    if (dashes != 2) continue;
-    const std::string name = argument.substr(2, argument.find('=') - 2);
-    const std::string_view similar = server::similar_option(name);
-    if (!similar.empty()) return "; did you mean --" + std::string(similar) + "?";
+    const bool is_flag = argument.starts_with("-");
+    if (first.empty() || (is_flag && !first.starts_with("-"))) first = argument;
   }
-  return "; see `nidus help`";
+  const std::string name = first.substr(0, first.find('='));
+  const std::string message = "unknown argument '" + name + "'";
+  if (!name.starts_with("--")) return message + "; see `nidus help`";
+  const std::string_view similar = server::similar_option(name.substr(2));
+  if (similar.empty()) return message + "; see `nidus help`";
+  return message + "; did you mean --" + std::string(similar) + "?";
 }
 
 int print_version(bool as_json) {
@@ -40,7 +43,8 @@ int print_version(bool as_json) {
 
 int print_help(const CLI::App& app, const std::string& topic) {
   if (topic.empty()) {
-    std::cout << app.help();
+    // App::help() would explain the command that was parsed, which is "help".
+    std::cout << app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
     return kSuccess;
   }
   for (const CLI::App* command : app.get_subcommands(nullptr)) {
@@ -55,7 +59,7 @@ int run(int argc, char** argv) {
   CLI::App app("A key-value server built on cuckoo hashing, for Redis clients.", "nidus");
   app.footer("Example: nidus serve --port 7000 --memory-limit 512mb --policy lru");
   app.set_version_flag("--version", "nidus " NIDUS_VERSION);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // none is reported below, after words that are no command
   app.get_formatter()->column_width(44);
   ServeCommand serve(app);
   bool version_as_json = false;
@@ -69,11 +73,14 @@ int run(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ExtrasError& error) {
-    return report(kUsageError, error.what() + advice(app));
+  } catch (const CLI::ExtrasError&) {
+    return report(kUsageError, about_unknown(app));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == kSuccess) return app.exit(error);  // --help, --version
     return report(kUsageError, std::string(error.what()) + "; see `nidus help`");
+  }
+  if (app.get_subcommands().empty()) {
+    return report(kUsageError, "a command is missing; see `nidus help`");
   }
   if (version->parsed()) return print_version(version_as_json);
   if (help->parsed()) return print_help(app, topic);
