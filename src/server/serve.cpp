@@ -70,8 +70,9 @@ Expected<int> serve(const LoadedConfig& loaded, const std::string& executable, s
   auto started = server.start();
   if (started) started = start_http(loaded, http);
   if (!started) return tl::make_unexpected(started.error());
-  out << how_to_connect(config, server.tcp_port(), http.port()) << std::endl;
-  const int status = server.run();  // HTTP answers /readyz meanwhile, also while it drains
+  // HTTP answers /readyz meanwhile, also while the server drains.
+  const int status = server.run(
+      [&] { out << how_to_connect(config, server.tcp_port(), http.port()) << std::endl; });
   http.stop();
   return status;
 }

@@ -146,7 +146,7 @@ Expected<void> Server::start() {
   return {};
 }
 
-int Server::run() {
+int Server::run(const std::function<void()>& on_armed) {
   boost::asio::signal_set signals(parts_->control, SIGTERM, SIGINT);
   signals.async_wait([&](const boost::system::error_code& error, int) {
     if (error) return;
@@ -155,6 +155,7 @@ int Server::run() {
       if (!again) std::_Exit(128 + number);
     });
   });
+  if (on_armed) on_armed();
   parts_->control.run();
   signals.cancel();
   stop();

@@ -11,6 +11,7 @@
 //
 // Thread-safety: start(), run(), stop() by one thread; the others by every thread.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,7 +43,9 @@ class Server {
 
   /// Serves until SIGTERM, SIGINT, SHUTDOWN or drain(), then waits for the threads. A second signal
   /// ends the process at once. Returns the exit status: 0 after a drain.
-  int run();
+  /// `on_armed` is called once signals are caught: say "ready" there, and a SIGTERM that follows
+  /// at once drains too.
+  int run(const std::function<void()>& on_armed = {});
 
   /// Begins to stop and returns: no new connections, complete requests are answered, connections
   /// close; at the latest after the setting drain-timeout everything is closed.
