@@ -38,8 +38,59 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
 constexpr std::string_view kKeyspaceCommands[] = {
     "dbsize",      "flushall",    "flushdb",         "object|encoding",
     "object|freq", "object|help", "object|idletime", "object|refcount"};
-constexpr std::string_view kDangerousCommands[] = {"flushall", "flushdb", "info", "keys", "role"};
-constexpr std::string_view kPlainContainers[] = {"object", "memory", "config", "command", "client"};
+constexpr std::string_view kDangerousCommands[] = {"flushall", "flushdb", "info", "keys"};
+constexpr std::string_view kConnectionCommands[] = {"asking", "readonly", "readwrite"};
+constexpr std::string_view kPlainContainers[] = {"object", "client"};
+
+/// How a command uses its keys, where neither "RO access" nor "RW access update" is right.
+struct KeyUse {
+  std::string_view command;
+  std::string_view keys;         // the flags of its keys, or of the first one alone if
+  std::string_view others = {};  // the others' differ
+};
+constexpr KeyUse kKeyUses[] = {
+    {"append", "RW insert"},
+    {"bitfield", "RW access update variable_flags"},
+    {"bitop", "OW update", "RO access"},
+    {"copy", "RO access", "OW update"},
+    {"del", "RM delete"},
+    {"exists", "RO"},
+    {"expire", "RW update"},
+    {"expireat", "RW update"},
+    {"getdel", "RW access delete"},
+    {"memory|usage", "RO"},
+    {"mset", "OW update"},
+    {"msetnx", "OW insert"},
+    {"object|encoding", "RO"},
+    {"object|freq", "RO"},
+    {"object|idletime", "RO"},
+    {"object|refcount", "RO"},
+    {"persist", "RW update"},
+    {"pexpire", "RW update"},
+    {"pexpireat", "RW update"},
+    {"psetex", "OW update"},
+    {"rename", "RW access delete", "OW update"},
+    {"renamenx", "RW access delete", "OW insert"},
+    {"set", "RW access update variable_flags"},
+    {"setex", "OW update"},
+    {"setnx", "OW insert"},
+    {"setrange", "RW update"},
+    {"strlen", "RO"},
+    {"touch", "RO"},
+    {"type", "RO"},
+    {"unlink", "RM delete"},
+    {"watch", "RO"},
+};
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> made;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    made.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return made;
+}
 
 }  // namespace
 
@@ -93,19 +144,34 @@ std::vector<std::string_view> acl_categories(const NamedCommand& command) {
   add_if(has(kWrite), "@write");
   add_if(spec.group == "string", "@string");
   add_if(spec.group == "bitmap", "@bitmap");
-  add_if(has(kAdmin), "@admin");
+  const bool is_admin = has(kAdmin) || name == "role";
+  add_if(is_admin, "@admin");
   add_if(has(kFast), "@fast");
   add_if(!has(kFast), "@slow");
   add_if(has(kBlocking), "@blocking");
-  add_if(has(kAdmin) || is_one_of(name, kDangerousCommands), "@dangerous");
-  add_if(!plain && spec.group == "connection", "@connection");
+  add_if(is_admin || is_one_of(name, kDangerousCommands), "@dangerous");
+  add_if((!plain && spec.group == "connection") || name.starts_with("command") ||
+             is_one_of(name, kConnectionCommands),
+         "@connection");
   add_if(spec.group == "transactions", "@transaction");
+  add_if(command.container != nullptr && spec.group == "scripting", "@scripting");
   return categories;
 }
 
-std::vector<std::string_view> key_flags(const CommandSpec& spec) {
-  if ((spec.flags & kWrite) != 0) return {"RW", "access", "update"};
-  return {"RO", "access"};
+std::vector<KeySpec> key_specs(const NamedCommand& command) {
+  const CommandSpec& spec = *command.spec;
+  if (spec.keys.first == 0) return {};
+  const std::string name = command.full_name();
+  const auto* use = std::find_if(std::begin(kKeyUses), std::end(kKeyUses),
+                                 [&](const KeyUse& one) { return one.command == name; });
+  if (use == std::end(kKeyUses)) {
+    const bool writes = (spec.flags & kWrite) != 0;
+    return {{spec.keys, words(writes ? "RW access update" : "RO access")}};
+  }
+  if (use->others.empty()) return {{spec.keys, words(use->keys)}};
+  const int first = spec.keys.first;
+  return {{{first, first, 1}, words(use->keys)},
+          {{first + 1, spec.keys.last, 1}, words(use->others)}};
 }
 
 std::vector<std::size_t> key_positions(const CommandSpec& spec, std::size_t args) {

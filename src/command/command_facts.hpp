@@ -34,8 +34,13 @@ void for_each_command(const std::function<void(const NamedCommand&)>& visit);
 std::vector<std::string_view> flag_names(const CommandSpec& spec);
 /// Redis' ACL categories with their "@", in Redis' order.
 std::vector<std::string_view> acl_categories(const NamedCommand& command);
-/// How the command uses its keys: "RO", "access", ...
-std::vector<std::string_view> key_flags(const CommandSpec& spec);
+/// Keys of one command that it uses alike.
+struct KeySpec {
+  KeyRange keys;
+  std::vector<std::string_view> flags;  // Redis' words: "RO", "access", ...
+};
+/// None for a command without keys; two where the first key is used unlike the others (RENAME).
+std::vector<KeySpec> key_specs(const NamedCommand& command);
 
 /// Indices of the keys of a request that fits the arity.
 std::vector<std::size_t> key_positions(const CommandSpec& spec, std::size_t args);

@@ -23,12 +23,12 @@ void status_set(resp::Writer& reply, const std::vector<std::string_view>& names)
   for (const std::string_view name : names) reply.simple(name);
 }
 
-// The one key specification that our key ranges need: from an index on, by a step.
-void reply_key_spec(resp::Writer& reply, const CommandSpec& spec) {
+// From an index on, by a step: the only kind of key specification that our commands need.
+void reply_key_spec(resp::Writer& reply, const KeySpec& spec) {
   const KeyRange& keys = spec.keys;
   reply.map(3);
   reply.bulk("flags");
-  status_set(reply, key_flags(spec));
+  status_set(reply, spec.flags);
   reply.bulk("begin_search");
   reply.map(2);
   reply.bulk("type");
@@ -62,8 +62,9 @@ void reply_info(resp::Writer& reply, const NamedCommand& command) {
   reply.integer(spec.keys.step);
   status_set(reply, acl_categories(command));
   reply.set(0);  // tips for cluster proxies: none
-  reply.set(spec.keys.first > 0 ? 1 : 0);
-  if (spec.keys.first > 0) reply_key_spec(reply, spec);
+  const std::vector<KeySpec> specs = key_specs(command);
+  reply.set(specs.size());
+  for (const KeySpec& keys : specs) reply_key_spec(reply, keys);
   if (spec.subcommands.empty()) return reply.set(0);
   reply.array(spec.subcommands.size());
   for (const CommandSpec& sub : spec.subcommands) reply_info(reply, {&sub, &spec});
@@ -218,11 +219,13 @@ void command_getkeysandflags(Context& context) {
   NamedCommand command;
   std::vector<std::size_t> keys;
   if (!read_request(context, command, keys)) return;
+  const std::vector<KeySpec> specs = key_specs(command);
   context.reply.array(keys.size());
   for (const std::size_t i : keys) {
     context.reply.array(2);
     context.reply.bulk(context.arg(i + 2));
-    status_set(context.reply, key_flags(*command.spec));
+    const bool first = static_cast<int>(i) == command.spec->keys.first;
+    status_set(context.reply, first ? specs.front().flags : specs.back().flags);
   }
 }
 

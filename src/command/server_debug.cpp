@@ -96,7 +96,7 @@ void protocol(Context& context) {
   }
   reply.error(
       "ERR Wrong protocol type name. Please use one of the following: "
-      "string|integer|double|null|array|set|map|attrib|push|verbatim|true|false");
+      "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false");
 }
 
 void help(resp::Writer& reply) {

@@ -69,6 +69,10 @@ TEST(CommandCommand, GetkeysFindsTheKeysOfAWholeRequest) {
   EXPECT_EQ(server({"command", "getkeys", "object", "encoding", "x"}), "*1\r\n" + bulk("x"));
   EXPECT_EQ(server({"command", "getkeysandflags", "get", "a"}),
             "*1\r\n*2\r\n" + bulk("a") + "*2\r\n+RO\r\n+access\r\n");
+  EXPECT_EQ(server({"command", "getkeysandflags", "rename", "a", "b"}),
+            "*2\r\n*2\r\n" + bulk("a") + "*3\r\n+RW\r\n+access\r\n+delete\r\n*2\r\n" + bulk("b") +
+                "*2\r\n+OW\r\n+update\r\n");
+  EXPECT_EQ(server({"command", "getkeys", "get"}), wrong_arity("command|getkeys"));
   EXPECT_EQ(server({"command", "getkeys", "nosuch", "a"}), error("ERR Invalid command specified"));
   EXPECT_EQ(server({"command", "getkeys", "info", "a"}),
             error("ERR The command has no key arguments"));
