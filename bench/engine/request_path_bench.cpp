@@ -57,8 +57,8 @@ void fill(Traffic& traffic, const Options& options, bool set, std::size_t batch,
   const std::string value(options.value, 'v');
   for (std::size_t i = 0; i < kRequestsARound; ++i) {
     const std::string key = key_name(random() % options.keys);
-    traffic.bytes += set ? "*3\r\n$3\r\nSET\r\n" + bulk(key) + bulk(value)
-                         : "*2\r\n$3\r\nGET\r\n" + bulk(key);
+    traffic.bytes +=
+        set ? "*3\r\n$3\r\nSET\r\n" + bulk(key) + bulk(value) : "*2\r\n$3\r\nGET\r\n" + bulk(key);
   }
   resp::Parser parser;
   std::string_view rest = traffic.bytes;
@@ -89,8 +89,7 @@ class Server {
       engine::ThreadScope::quiescent();
       out_.clear();
     }
-    return std::chrono::duration<double, std::nano>(Clock::now() - start).count() /
-           kRequestsARound;
+    return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kRequestsARound;
   }
 
  private:
@@ -117,8 +116,8 @@ inline void wait_for_loads() {
 class Lines {
  public:
   explicit Lines(std::size_t bytes) : count_(std::max<std::size_t>(bytes / kLine, 1024)) {
-    void* memory = mmap(nullptr, count_ * kLine, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, count_ * kLine, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) std::exit(1);
     madvise(memory, count_ * kLine, MADV_HUGEPAGE);
     lines_ = static_cast<std::uint64_t*>(memory);

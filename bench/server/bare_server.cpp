@@ -41,7 +41,8 @@ bool number(std::string_view& bytes, std::size_t& value) {
 class Server {
  public:
   explicit Server(std::size_t value_bytes)
-      : bulk_("$" + std::to_string(value_bytes) + "\r\n" + std::string(value_bytes, 'v') + "\r\n") {}
+      : bulk_("$" + std::to_string(value_bytes) + "\r\n" + std::string(value_bytes, 'v') + "\r\n") {
+  }
 
   int serve(int port) {
     const int listener = ::socket(AF_INET, SOCK_STREAM, 0);

@@ -40,9 +40,7 @@ struct Random {
     state ^= state << 17;
     return state;
   }
-  std::size_t below(std::size_t n) {
-    return static_cast<std::size_t>(next() >> 16) % n;
-  }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(next() >> 16) % n; }
 };
 
 /// Writes requests as bytes: "key:" and 12 digits, a constant value.
@@ -134,8 +132,7 @@ class Loader {
     epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ < 0) fail("epoll_create1");
     for (int i = 0; i < options.connections; ++i) {
-      auto& connection =
-          *connections_.emplace_back(std::make_unique<Connection>(options.protocol));
+      auto& connection = *connections_.emplace_back(std::make_unique<Connection>(options.protocol));
       connect_to(connection, options);
       epoll_event event{};
       event.events = EPOLLIN;
@@ -239,9 +236,8 @@ class Loader {
 void Histogram::add(std::uint64_t ns) {
   ns = std::max<std::uint64_t>(ns, 1);
   const auto log = static_cast<unsigned>(std::bit_width(ns)) - 1;
-  const std::uint64_t sub =
-      log >= kSubBits ? (ns >> (log - kSubBits)) & ((1u << kSubBits) - 1)
-                      : (ns << (kSubBits - log)) & ((1u << kSubBits) - 1);
+  const std::uint64_t sub = log >= kSubBits ? (ns >> (log - kSubBits)) & ((1u << kSubBits) - 1)
+                                            : (ns << (kSubBits - log)) & ((1u << kSubBits) - 1);
   ++buckets_[(std::size_t{log} << kSubBits) + sub];
   ++count_;
   max_ = std::max(max_, ns);
@@ -269,8 +265,8 @@ void ReplyCounter::feed(const char* bytes, std::size_t size) {
       bytes += n;
       continue;
     }
-    const auto* newline = static_cast<const char*>(
-        std::memchr(bytes, '\n', static_cast<std::size_t>(end - bytes)));
+    const auto* newline =
+        static_cast<const char*>(std::memchr(bytes, '\n', static_cast<std::size_t>(end - bytes)));
     if (newline == nullptr) {
       rest_.append(bytes, end);
       return;

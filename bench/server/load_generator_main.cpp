@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
   try {
     const LoadResult result = run_load(options);
     std::printf(
-        "{\"requests\": %llu, \"hits\": %llu, \"seconds\": %.6f, \"p50_us\": %.1f, \"p99_us\": %.1f, "
+        "{\"requests\": %llu, \"hits\": %llu, \"seconds\": %.6f, \"p50_us\": %.1f, \"p99_us\": "
+        "%.1f, "
         "\"p999_us\": %.1f, \"max_us\": %.1f}\n",
         static_cast<unsigned long long>(result.requests),
         static_cast<unsigned long long>(result.hits), result.seconds,

@@ -167,7 +167,8 @@ void Executor::run_one(Context& context) {
 void Executor::queue(Context& context) {
   Session& session = context.session;
   if ((context.spec->flags & kNoMulti) != 0) return refuse(context, kNotInTransaction);
-  // As in Redis, any request is refused here when memory is full, so that EXEC can hold its promise.
+  // As in Redis, any request is refused here when memory is full, so that EXEC can hold its
+  // promise.
   if (!context.keyspace.make_room(*context.db, context.first_key_hash, context.now)) {
     return refuse(context, kOutOfMemoryError);
   }

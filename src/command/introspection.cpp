@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// COMMAND and every HELP: what the one table of commands tells about itself, in Redis' reply shapes.
-// The table of the commands that look into the server stands in introspection_table.cpp.
+// COMMAND and every HELP: what the one table of commands tells about itself, in Redis' reply
+// shapes. The table of the commands that look into the server stands in introspection_table.cpp.
 
 #include "command/introspection.hpp"
 

@@ -94,8 +94,8 @@ struct Place {
   KeyRef key;
 };
 
-/// Gives `to` the value and the expiry of `from`. Requires: the locks of both are held. kFailed: the
-/// error is replied. The item read stays valid although its key is written: see Keyspace.
+/// Gives `to` the value and the expiry of `from`. Requires: the locks of both are held. kFailed:
+/// the error is replied. The item read stays valid although its key is written: see Keyspace.
 Outcome copy_item(Context& context, Place from, Place to, IfTaken if_taken) {
   const Item* source = from.database->find(from.key, context.now, Touch::kNo);
   if (source == nullptr) return Outcome::kNoSource;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// MULTI, EXEC, DISCARD, WATCH, UNWATCH. The executor puts requests aside; EXEC runs them here as one:
-// it first holds every key that the queue names and every key watched, then looks whether a watched
-// key has changed, then runs the queue. Nobody sees or makes a change in between.
+// MULTI, EXEC, DISCARD, WATCH, UNWATCH. The executor puts requests aside; EXEC runs them here as
+// one: it first holds every key that the queue names and every key watched, then looks whether a
+// watched key has changed, then runs the queue. Nobody sees or makes a change in between.
 //
 // Lock order: as KeyLocks; the registry of watches below them.
 

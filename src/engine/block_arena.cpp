@@ -52,8 +52,8 @@ class Arena {
       return;
     }
     // A page that drains gives its blocks back one by one.
-    const bool drop = page->second.used < kBlocks / 2 &&
-                      madvise(block, kBlockBytes, MADV_DONTNEED) == 0;
+    const bool drop =
+        page->second.used < kBlocks / 2 && madvise(block, kBlockBytes, MADV_DONTNEED) == 0;
     page->second.free.push_back({block, drop});
   }
 
@@ -69,12 +69,12 @@ class Arena {
 
   void add_page() {
     // Twice the size, trimmed, gives an aligned page.
-    void* raw = mmap(nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                     -1, 0);
+    void* raw =
+        mmap(nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED) throw std::bad_alloc();
     auto* start = static_cast<char*>(raw);
-    auto* base = reinterpret_cast<char*>(
-        (reinterpret_cast<std::uintptr_t>(raw) + kPageBytes - 1) & ~(std::uintptr_t{kPageBytes} - 1));
+    auto* base = reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(raw) + kPageBytes - 1) &
+                                         ~(std::uintptr_t{kPageBytes} - 1));
     if (base > start) munmap(start, static_cast<std::size_t>(base - start));
     if (char* end = start + 2 * kPageBytes; end > base + kPageBytes) {
       munmap(base + kPageBytes, static_cast<std::size_t>(end - base - kPageBytes));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The cache contract: when memory is short, the key with the lowest score leaves. Victims come first
-// from the two buckets that the new key itself may use, so that its place becomes free at once, then
-// from a bucket pair at a random place; only where few keys may leave at all (a volatile policy) are
-// whole segments searched.
+// The cache contract: when memory is short, the key with the lowest score leaves. Victims come
+// first from the two buckets that the new key itself may use, so that its place becomes free at
+// once, then from a bucket pair at a random place; only where few keys may leave at all (a volatile
+// policy) are whole segments searched.
 //
 // Thread-safety: any thread that holds no Entry. Stripes are only tried: whoever is busy is passed.
 // Invariant: with a limit, live bytes exceed it by at most one write a thread, and what waits for
@@ -48,8 +48,7 @@ void consider(Bucket& bucket, Policy policy, Millis now, Victim& best) {
 /// Both buckets of a hash in its segment.
 Victim lowest_candidate(Segment& segment, std::uint64_t hash, Policy policy, Millis now) {
   const std::uint64_t first = Geometry::bucket(hash, segment.bucket_mask);
-  const std::uint64_t second =
-      Geometry::alternate(first, Geometry::tag(hash), segment.bucket_mask);
+  const std::uint64_t second = Geometry::alternate(first, Geometry::tag(hash), segment.bucket_mask);
   for (const std::uint64_t bucket : {first, second}) {  // their headers arrive side by side
     for (unsigned slot = 0; slot < Bucket::kSlots; ++slot) {
       const std::uint64_t word = segment.buckets[bucket].load(slot);

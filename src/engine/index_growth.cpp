@@ -150,8 +150,7 @@ bool Index::grow(Locked& locked) {
   const std::uint32_t buckets = split ? Segment::kMaxBuckets : 2 * (old->bucket_mask + 1);
   const unsigned bits = old->local_bits + (split ? 1 : 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t prefix =
-        old->prefix + (i == 0 ? 0 : std::uint64_t{1} << (64 - bits));
+    const std::uint64_t prefix = old->prefix + (i == 0 ? 0 : std::uint64_t{1} << (64 - bits));
     fresh[i] = Segment::create(buckets, prefix, bits);
     fresh[i]->stripe.lock(locked.nested_);
   }
@@ -207,9 +206,9 @@ bool Index::shrink(std::uint64_t hash) {
     if (!old[held]->stripe.try_lock()) break;
     total += old[held]->keys.load(std::memory_order_relaxed);  // relaxed: we hold it
   }
-  const bool still = held == count && !old[0]->stripe.dead() &&
-                     (count == 1 || (!old[1]->stripe.dead() &&
-                                     old[1]->bucket_mask == old[0]->bucket_mask));
+  const bool still =
+      held == count && !old[0]->stripe.dead() &&
+      (count == 1 || (!old[1]->stripe.dead() && old[1]->bucket_mask == old[0]->bucket_mask));
   const std::uint32_t buckets = join ? Segment::kMaxBuckets : (segment->bucket_mask + 1) / 2;
   if (!still || total * 2 > buckets * Segment::kSlots) {
     for (std::size_t i = 0; i < held; ++i) old[i]->stripe.unlock_unchanged();

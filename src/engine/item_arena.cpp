@@ -30,8 +30,7 @@ constexpr std::size_t kStep = 8;
 constexpr std::size_t kFineBytes = 512;  // up to here a class every 8 bytes,
 constexpr std::size_t kCoarseStep = 64;  // above every 64
 constexpr std::size_t kSmallBytes = 1024;
-constexpr std::size_t kClasses =
-    kFineBytes / kStep + (kSmallBytes - kFineBytes) / kCoarseStep + 1;
+constexpr std::size_t kClasses = kFineBytes / kStep + (kSmallBytes - kFineBytes) / kCoarseStep + 1;
 constexpr std::size_t kHeaps = 64;
 
 #if NIDUS_CHECKED_ALLOCATION
@@ -65,10 +64,10 @@ struct Block {
   Block* next;
   Block* previous;
   FreeItem* free;
-  std::uint32_t used;      // items given out
-  std::uint32_t untouched; // offset of the first byte never given out
+  std::uint32_t used;       // items given out
+  std::uint32_t untouched;  // offset of the first byte never given out
   std::uint32_t item_bytes;
-  bool listed;             // partial
+  bool listed;  // partial
 };
 constexpr std::size_t kHeaderBytes = 48;
 static_assert(sizeof(Block) <= kHeaderBytes);
@@ -140,8 +139,9 @@ Block* next_block(Heap& heap, std::size_t size_class, std::size_t item_bytes) {
   }
   void* memory = allocate_block(false);
   blocks.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
-  return new (memory) Block{&heap, nullptr, nullptr, nullptr, 0, kHeaderBytes,
-                            static_cast<std::uint32_t>(item_bytes), false};
+  return new (memory) Block{
+      &heap, nullptr, nullptr, nullptr, 0, kHeaderBytes, static_cast<std::uint32_t>(item_bytes),
+      false};
 }
 
 }  // namespace

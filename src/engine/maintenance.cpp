@@ -85,8 +85,7 @@ bool Keyspace::sweep(Database& database, Millis now, Deadline deadline) {
 bool Keyspace::maintain(Millis now, std::int64_t budget_us) {
   const std::unique_lock only_one(maintain_mutex_, std::try_to_lock);
   if (!only_one.owns_lock()) return false;
-  const Deadline deadline =
-      std::chrono::steady_clock::now() + std::chrono::microseconds(budget_us);
+  const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(budget_us);
   evict_down(now, deadline);
   free_detached(deadline);
   for (int i = 0; i < kDatabases; ++i) {

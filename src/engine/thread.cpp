@@ -114,7 +114,9 @@ class Reclaimer {
   // Between two rounds, so that one grace period serves many batches.
   static constexpr std::chrono::milliseconds kPause{2};
 
-  Reclaimer() { std::thread([this] { run(); }).detach(); }
+  Reclaimer() {
+    std::thread([this] { run(); }).detach();
+  }
 
   void run() {
     std::vector<Batch*> round;
@@ -192,7 +194,8 @@ void ThreadScope::quiescent() {
 
 void ThreadScope::offline() {
   ThreadState& state = this_thread();
-  if (state.ready.load(std::memory_order_relaxed) != nullptr) state.free_ready(true);  // relaxed: same
+  // relaxed: a hint; free_ready() acquires
+  if (state.ready.load(std::memory_order_relaxed) != nullptr) state.free_ready(true);
   rcu_thread_offline();
 }
 

@@ -17,10 +17,10 @@ namespace nidus::engine {
 namespace {
 
 constexpr std::uint64_t kGood = ~std::uint64_t{0};
-constexpr std::uint64_t kTopOnly = 0xFF00000000000000;        // one bucket, one tag
-constexpr std::uint64_t kLowOnly = 0x0000000000FFFFFF;        // splitting parts nothing
-constexpr std::uint64_t kFewTags = 0xFFFFFFFFFFFF0003;        // three tags
-constexpr std::uint64_t kFewBits = 0x0000000000C30011;        // some dozens of hashes
+constexpr std::uint64_t kTopOnly = 0xFF00000000000000;  // one bucket, one tag
+constexpr std::uint64_t kLowOnly = 0x0000000000FFFFFF;  // splitting parts nothing
+constexpr std::uint64_t kFewTags = 0xFFFFFFFFFFFF0003;  // three tags
+constexpr std::uint64_t kFewBits = 0x0000000000C30011;  // some dozens of hashes
 constexpr std::uint64_t kConstant = 0;
 
 struct Kind {
@@ -44,12 +44,21 @@ void run_operations(IndexRig& rig, std::mt19937_64& random, int operations, std:
       case 1:
         rig.index.shrink_directory();
         break;
-      case 2: case 3: case 4: case 5: case 6: case 7: case 8:
+      case 2:
+      case 3:
+      case 4:
+      case 5:
+      case 6:
+      case 7:
+      case 8:
         if (!rig.put(key, random() % 4 == 0 ? static_cast<Millis>(random() % 1000) : kNoExpiry)) {
           ASSERT_FALSE(present) << "a present key can always be replaced";
         }
         break;
-      case 9: case 10: case 11: case 12:
+      case 9:
+      case 10:
+      case 11:
+      case 12:
         ASSERT_EQ(rig.erase(key), present);
         break;
       default:

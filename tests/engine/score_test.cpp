@@ -110,7 +110,8 @@ TEST(Lfu, TheCounterSaturatesAt255) {
 
 TEST(Score, TheSoonestExpiryScoresLowest) {
   const auto soon = item_with(0, kNow + 1), late = item_with(0, kNow + 2);
-  EXPECT_LT(score(Policy::kVolatileTtl, *soon, kNow, 0), score(Policy::kVolatileTtl, *late, kNow, 0));
+  EXPECT_LT(score(Policy::kVolatileTtl, *soon, kNow, 0),
+            score(Policy::kVolatileTtl, *late, kNow, 0));
 }
 
 TEST(Score, VolatilePoliciesSpareKeysWithoutExpiry) {

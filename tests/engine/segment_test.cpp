@@ -29,10 +29,9 @@ class SegmentTest : public testing::TestWithParam<std::uint32_t> {
   static std::uint64_t hash(std::string_view key) { return test_hash(key, ~std::uint64_t{0}); }
   std::string faults() const {
     std::unordered_set<std::string_view> seen;
-    return segment_faults(*segment, {nullptr, [](const void*, std::string_view key) {
-                                       return SegmentTest::hash(key);
-                                     }},
-                          seen);
+    return segment_faults(
+        *segment,
+        {nullptr, [](const void*, std::string_view key) { return SegmentTest::hash(key); }}, seen);
   }
   /// Places keys until one finds no place; returns how many.
   std::size_t fill(const std::string& prefix) {
@@ -85,8 +84,8 @@ TEST_P(SegmentTest, KeepsItsInvariantsWhileItFillsAndEmpties) {
   }
 }
 
-// With two choices and eight slots the known threshold is above 99 % for large tables; the search of
-// 512 places and the small tables cost a little.
+// With two choices and eight slots the known threshold is above 99 % for large tables; the search
+// of 512 places and the small tables cost a little.
 TEST_P(SegmentTest, FillsToMoreThanNineTenths) {
   const std::size_t placed = fill("key:");
   EXPECT_GE(placed, segment->slots() * (GetParam() >= 64 ? 94 : 75) / 100);

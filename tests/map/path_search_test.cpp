@@ -117,8 +117,7 @@ TEST(PathSearch, APathExecutedFromItsEmptyEndLosesNoKey) {
     }
     const Place place = path.places[0];
     ASSERT_EQ(table.buckets[place.bucket][place.slot], 0);
-    ASSERT_TRUE(place.bucket == bucket1 ||
-                place.bucket == Geometry::alternate(bucket1, tag, mask));
+    ASSERT_TRUE(place.bucket == bucket1 || place.bucket == Geometry::alternate(bucket1, tag, mask));
     table.buckets[place.bucket][place.slot] = tag;
     expected.erase(expected.find(0));
     expected.insert(tag);

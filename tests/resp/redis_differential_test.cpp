@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "../support/redis_server.hpp"
 #include "feeding.hpp"
 #include "resp/glob.hpp"
 #include "resp/number.hpp"
 #include "resp/writer.hpp"
-#include "../support/redis_server.hpp"
 
 namespace nidus::resp {
 namespace {
