@@ -109,6 +109,11 @@ class CheckLayers(unittest.TestCase):
     def test_a_header_without_pragma_once_is_found(self):
         self.assert_violation("include/nidus/base/error.hpp", SOURCE, "opening: #pragma once")
 
+    def test_a_download_and_a_glob_in_the_build_are_found(self):
+        licence = "# SPDX-License-Identifier: Apache-2.0\n"
+        for line in ("include(FetchContent)", "file(GLOB sources *.cpp)"):
+            self.assert_violation("src/CMakeLists.txt", licence + line + "\n", "build:")
+
     def test_a_skip_without_a_reason_is_found(self):
         self.assertEqual(self.run_on({"tests/base/error_test.cpp":
                                       SOURCE + 'GTEST_SKIP() << "no redis-server";\n'}), [])
