@@ -38,7 +38,6 @@ Part part_of(std::int64_t bytes, std::int64_t start, std::int64_t end, bool in_b
   const auto clamp = [&](std::int64_t at) {
     return std::max<std::int64_t>(at < 0 ? at + total : at, 0);
   };
-  if (start < 0 && end < 0 && start > end) return {};
   Part part{clamp(start), std::min(clamp(end), total - 1)};
   if (in_bits && !part.empty()) {
     part.first_mask = 0xffu >> (part.first & 7);
@@ -107,6 +106,9 @@ void bitcount(Context& context) {
   if (!start) return;
   const auto end = integer_argument(context, 3);
   if (!end) return;
+  // Crossed before the front: empty. BITPOS clamps such a part to the first byte instead; and
+  // as in Redis 7.0 the unit is not looked at then.
+  if (*start < 0 && *end < 0 && *start > *end) return context.reply.integer(0);
   const auto in_bits = n == 5 ? unit_is_bit(context, 4) : std::optional(false);
   if (!in_bits) return;
   const auto bytes = static_cast<std::int64_t>(value.size());
