@@ -51,6 +51,12 @@ class Item {
   /// Frees an item that no reader can hold any more.
   static void destroy(Item* item);
 
+  /// key() == key, without a call for keys of 8 to 32 bytes: most are.
+  bool has_key(std::string_view key) const {
+    const std::string_view mine = this->key();
+    if (mine.size() != key.size()) return false;
+    return same_bytes(mine.data(), key.data(), key.size());
+  }
   std::string_view key() const { return {payload() + extra_bytes(), key_bytes()}; }
   std::string_view value() const {
     return {payload() + extra_bytes() + key_bytes(), value_bytes()};
@@ -89,6 +95,20 @@ class Item {
   static constexpr std::size_t kLongKey = 256;
 
   Item(std::uint32_t low, std::uint32_t high) : low_(low), high_(high) {}
+
+  /// By loads that overlap, so that no byte outside is touched.
+  static bool same_bytes(const char* a, const char* b, std::size_t n) {
+    if (n < 8 || n > 32) return std::memcmp(a, b, n) == 0;
+    const auto differ = [a, b](std::size_t at) {
+      std::uint64_t x, y;
+      std::memcpy(&x, a + at, sizeof x);
+      std::memcpy(&y, b + at, sizeof y);
+      return x ^ y;
+    };
+    std::uint64_t difference = differ(0) | differ(n - 8);
+    if (n > 16) difference |= differ(8) | differ(n - 16);
+    return difference == 0;
+  }
 
   bool long_key() const { return (low_ & kIsLongKey) != 0; }
   std::uint32_t short_key_bytes() const {

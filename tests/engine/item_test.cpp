@@ -51,6 +51,22 @@ TEST(Item, EveryShapeRoundTrips) {
   }
 }
 
+TEST(Item, AKeyIsRecognizedByEachOfItsBytes) {
+  for (std::size_t size = 0; size <= 300; ++size) {
+    std::string key(size, 'k');
+    for (std::size_t i = 0; i < size; ++i) key[i] = static_cast<char>('a' + i % 26);
+    Item* item = Item::create(key, 0, kNoExpiry, 0);
+    EXPECT_TRUE(item->has_key(key)) << size;
+    EXPECT_FALSE(item->has_key(key + "x")) << size;
+    for (std::size_t i = 0; i < size; ++i) {
+      std::string other = key;
+      other[i] = static_cast<char>(other[i] ^ 1);
+      EXPECT_FALSE(item->has_key(other)) << size << " at " << i;
+    }
+    Item::destroy(item);
+  }
+}
+
 TEST(Item, HoldsTheLargestValue) { expect_round_trip(16, kMaxValueBytes, 12345); }
 
 TEST(Item, AHeaderIsEightBytesAndAnExpiryEightMore) {
