@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executable under test: runs it to its end, or as a server on ports that the system chooses."""
+"""The executable under test: runs it to its end, or as a server on ports the system chooses."""
 
 import os
 import re
