@@ -266,13 +266,36 @@ namespace {
 // those of smaller tags from the prefix to the end of its range, which is as wide as `bits` says. A
 // key never changes its hash or its tag, so no change of shape hides one: of a segment that has been
 // split, the parts behind are visited from tag 0; of one that has been joined, only the cursor's own
-// range counts as visited. Cursors only ever increase, so that every scan ends.
+// range counts as visited. (prefix, tag) only ever increases, so that every scan ends.
+//
+// Cursors stay below 2^53, because clients in languages whose numbers are doubles parse them. So the
+// width has no field of its own: the lowest one behind the prefix's bits marks where they end.
+//   52                     16 15      0
+//   [ prefix, 1, zeros ...  ] [ tag   ]       0 is the start
 constexpr unsigned kCursorTagBits = 16;
-constexpr unsigned kCursorShift = 22;  // behind it: 6 bits of width, 16 of tag
-constexpr unsigned kPrefixShift = 24;  // a segment has at most 40 bits; cursors stay below 2^62
+constexpr unsigned kPlaceBits = Index::kMaxLocalBits + 1;
+static_assert(kPlaceBits + kCursorTagBits <= 53);
 
 std::uint64_t make_cursor(std::uint64_t prefix, unsigned bits, std::uint32_t tag) {
-  return (prefix >> kPrefixShift) << kCursorShift | std::uint64_t{bits} << kCursorTagBits | tag;
+  const std::uint64_t place = prefix >> (64 - Index::kMaxLocalBits) << 1 |
+                              std::uint64_t{1} << (Index::kMaxLocalBits - bits);
+  return place << kCursorTagBits | tag;
+}
+
+struct Cursor {
+  std::uint64_t prefix = 0;
+  unsigned bits = 0;
+  std::uint32_t tag = 0;
+};
+
+/// Of any number: a client may send what no scan returned.
+Cursor read_cursor(std::uint64_t cursor) {
+  const std::uint64_t place = cursor >> kCursorTagBits & ((std::uint64_t{1} << kPlaceBits) - 1);
+  const auto tag = static_cast<std::uint32_t>(cursor & 0xffff);
+  if (place == 0) return {0, 0, tag};
+  const auto behind = static_cast<unsigned>(std::countr_zero(place));
+  const std::uint64_t prefix = (place & (place - 1)) >> 1 << (64 - Index::kMaxLocalBits);
+  return {prefix, Index::kMaxLocalBits - behind, tag};
 }
 
 /// The first hash behind the range that holds the prefix; 0 at the end of all.
@@ -286,9 +309,7 @@ std::uint64_t range_end(std::uint64_t prefix, unsigned bits) {
 
 std::uint64_t Index::collect(std::uint64_t cursor, std::size_t count,
                              std::vector<const Item*>& out) const {
-  const std::uint64_t prefix = (cursor >> kCursorShift) << kPrefixShift;
-  const auto cursor_bits = static_cast<unsigned>(cursor >> kCursorTagBits & 63);
-  const auto first_tag = static_cast<std::uint32_t>(cursor & 0xffff);
+  const auto [prefix, cursor_bits, first_tag] = read_cursor(cursor);
   for (;;) {
     const Segment* segment = segment_for(prefix);
     const sync::Stripe::Ticket ticket = segment->stripe.ticket();

@@ -56,6 +56,9 @@ class Index {
     std::uint64_t operator()(const Item& item) const { return hash(context, item.key()); }
   };
 
+  /// A directory of 2^36 segments would hold 10^13 keys; deeper only a bad hash would go.
+  static constexpr unsigned kMaxLocalBits = 36;
+
   Index(Hasher hasher, MemoryAccount& memory);
   ~Index();  // frees the segments, not the items
   Index(const Index&) = delete;
@@ -77,7 +80,7 @@ class Index {
   std::size_t segment_count() const;
   unsigned directory_bits() const;
 
-  /// Collects some `count` items from the cursor on; the next cursor, 0 at the end.
+  /// Collects some `count` items from the cursor on; the next cursor, 0 at the end, below 2^53.
   std::uint64_t collect(std::uint64_t cursor, std::size_t count,
                         std::vector<const Item*>& out) const;
   const Item* random_item(std::uint64_t random) const;

@@ -144,7 +144,7 @@ bool Index::grow(Locked& locked) {
   const std::uint32_t keys = old->keys.load(std::memory_order_relaxed);  // relaxed: we hold it
   if (keys * 5 < old->slots() * 3) return false;  // under 60 %: the hash is at fault
   const bool split = old->bucket_mask + 1 == Segment::kMaxBuckets;
-  if (split && old->local_bits >= 40) return false;
+  if (split && old->local_bits >= kMaxLocalBits) return false;
   std::array<Segment*, 2> fresh{};
   const std::size_t count = split ? 2 : 1;
   const std::uint32_t buckets = split ? Segment::kMaxBuckets : 2 * (old->bucket_mask + 1);
