@@ -140,8 +140,8 @@ void hello(Context& context) {
   if (!session.authenticated && !context.services.open_to_all()) {
     return context.reply.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-        "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the "
-        "RESP protocol version at the same time");
+        "AUTH <user> <pass> option can be used to authenticate the client and select the RESP "
+        "protocol version at the same time");
   }
   session.protocol = greeting->protocol;
   context.reply.set_protocol(greeting->protocol);
