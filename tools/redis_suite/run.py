@@ -60,7 +60,7 @@ class Unit:
             if match:
                 kind, text = match[1], match[2]
                 if kind in ("err", "exception", "timeout"):  # the lines below tell what was expected
-                    text = "\n    ".join([text] + details(lines, at + 1))
+                    text = "\n    ".join(line[:400] for line in [text] + details(lines, at + 1))
                 self.results[kind].append(text)
         self.passed = len(self.results["ok"])
         self.failures = sum((self.results[kind] for kind in ("err", "exception", "timeout")), [])
