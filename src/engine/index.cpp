@@ -33,7 +33,7 @@ inline Hit find_among(Bucket& bucket, unsigned candidates, std::uint16_t tag,
     const std::uint64_t word = bucket.load(slot);
     if (slot_word::tag(word) != tag) continue;  // rewritten since the vector compare
     const Item* item = slot_word::item(word);
-    if (item->key() == key) return {&bucket, slot, item};
+    if (item->has_key(key)) return {&bucket, slot, item};
   }
   return {};
 }
@@ -87,7 +87,8 @@ void Index::find_batch(std::span<const KeyRef> keys, std::span<const Item*> out)
   for (;;) {
     for (std::size_t i = 0; i < n; ++i) {
       const Segment* segment = segment_for(keys[i].hash);
-      seen[i] = {segment, segment->stripe.ticket()};
+      sync::pause_point(PausePoint::kReaderAfterDirectory);
+      seen[i] = {segment, segment->stripe.quiet_ticket()};
       lanes::prefetch(&segment->first_bucket(keys[i].hash));
     }
     for (std::size_t i = 0; i < n; ++i) prefetch_item(keys[i].hash);
@@ -96,8 +97,10 @@ void Index::find_batch(std::span<const KeyRef> keys, std::span<const Item*> out)
     lanes::fence_after_vector_loads();
     bool one_moment = true;
     for (std::size_t i = 0; i < n && one_moment; ++i) {
-      one_moment = !sync::Stripe::dead(seen[i].ticket) &&
-                   seen[i].segment->stripe.still_valid(seen[i].ticket);
+      one_moment =
+          (!sync::Stripe::dead(seen[i].ticket) || sync::mutant(Mutant::kReaderIgnoresDead)) &&
+          (seen[i].segment->stripe.still_quiet(seen[i].ticket) ||
+           sync::mutant(Mutant::kBatchTrustsTickets));
     }
     if (one_moment) return;
     sync::spin_hint();
@@ -207,6 +210,7 @@ bool Index::Locked::put(const Item* fresh) {
     const std::uint64_t word = bucket_->load(slot_);
     bucket_->store(slot_, slot_word::make(fresh, slot_word::tag(word), slot_word::guest(word)));
     item_ = fresh;
+    sync::pause_point(PausePoint::kWriteAfterStore);
     return true;
   }
   while (!segment_->place(hash_, fresh)) {

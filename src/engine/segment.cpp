@@ -92,7 +92,9 @@ bool Segment::place(std::uint64_t hash, const Item* item) {
   const std::uint64_t other = Geometry::alternate(home, tag, bucket_mask);
   const map::Path path = map::find_path(*this, home, other);
   if (path.length == 0) return false;
+  if (sync::mutant(sync::Mutant::kPathUnlocked)) stripe.unlock();
   sync::pause_point(sync::PausePoint::kPathBeforeMove);
+  if (sync::mutant(sync::Mutant::kPathUnlocked)) stripe.lock();
   for (std::size_t i = path.length - 1; i > 0; --i) move(path.places[i - 1], path.places[i]);
   const map::Place place = path.places[0];
   const bool is_guest = place.bucket != home;

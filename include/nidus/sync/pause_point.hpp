@@ -11,23 +11,28 @@
 namespace nidus::sync {
 
 enum class PausePoint {
-  kReaderAfterFirstBucket,   // a reader has read the first bucket, not yet the second
-  kReaderAfterDirectory,     // a reader holds a segment, has not read its version
-  kWriterBeforeLock,         // a writer knows its segment, has not locked it
-  kMoveAfterCopy,            // a key stands in two buckets
-  kPathBeforeMove,           // a path is found and not yet executed
-  kSplitBeforePublish,       // the new segments are built and not yet in the directory
-  kSplitAfterPublish,        // the directory shows them; the old one is not yet dead
+  kReaderAfterFirstBucket,  // a reader has read the first bucket, not yet the second
+  kReaderAfterDirectory,    // a reader holds a segment, has not read its version
+  kWriterBeforeLock,        // a writer knows its segment, has not locked it
+  kMoveAfterCopy,           // a key stands in two buckets
+  kPathBeforeMove,          // a path is found and not yet executed
+  kWriteAfterStore,         // a new value stands in its slot, the stripe is still held
+  kSplitBeforePublish,      // the new segments are built and not yet in the directory
+  kSplitAfterPublish,       // the directory shows them; the old one is not yet dead
 };
 
 enum class Mutant {
   kNone,
-  kReaderTrustsMiss,       // a miss is believed without looking at the version again
-  kReaderIgnoresDead,      // a miss in a replaced segment is believed
-  kWriterTrustsSegment,    // a writer does not look again after locking
-  kMoveClearsFirst,        // a move empties its source before it fills its target
-  kLocksUnordered,         // several stripes are locked in the caller's order
-  kMarkAfterMove,          // an overflow mark is set after its key has left
+  kReaderTrustsMiss,        // a miss is believed without looking at the version again
+  kReaderIgnoresDead,       // a miss in a replaced segment is believed
+  kWriterTrustsSegment,     // a writer does not look again after locking
+  kMoveClearsFirst,         // a move empties its source before it fills its target
+  kLocksUnordered,          // several stripes are locked in the caller's order
+  kMarkAfterMove,           // an overflow mark is set after its key has left
+  kPathUnlocked,            // the stripe is free between the search of a path and its moves
+  kReaderIgnoresExclusive,  // a reader enters what is being changed as one unit
+  kBatchTrustsTickets,      // a batch is believed without looking at the versions again
+  kBatchIgnoresWriters,     // a batch begins while a write is under way
 };
 
 #ifdef NIDUS_PAUSE_POINTS

@@ -23,6 +23,7 @@
 #include <thread>
 
 #include <nidus/base/platform.hpp>
+#include <nidus/sync/pause_point.hpp>
 #include <nidus/sync/thread_index.hpp>
 
 #if defined(__x86_64__)
@@ -74,10 +75,9 @@ class Stripe {
     const std::uint64_t next = word | kLocked | (exclusive ? kExclusive : 0);
     // acquire: pairs with the release in unlock(); seq_cst for exclusive: the mark must be visible
     // before this thread's first change
-    if (!word_.compare_exchange_strong(word, next,
-                                       exclusive ? std::memory_order_seq_cst
-                                                 : std::memory_order_acquire,
-                                       std::memory_order_relaxed)) {
+    if (!word_.compare_exchange_strong(
+            word, next, exclusive ? std::memory_order_seq_cst : std::memory_order_acquire,
+            std::memory_order_relaxed)) {
       return false;
     }
     // relaxed: only the owner itself must see its own number
@@ -136,7 +136,10 @@ class Stripe {
   Ticket ticket() const {
     // acquire: pairs with the releases in unlock() and bump()
     std::uint64_t word = word_.load(std::memory_order_acquire);
-    if ((word & kExclusive) != 0 && !held_by_me()) [[unlikely]] word = wait_until_shared();
+    if ((word & kExclusive) != 0 && !held_by_me() && !mutant(Mutant::kReaderIgnoresExclusive))
+        [[unlikely]] {
+      word = wait_until_free_of(kExclusive);
+    }
     return word & ~kLocked;
   }
 
@@ -144,6 +147,21 @@ class Stripe {
   bool still_valid(Ticket ticket) const {
     // acquire: the caller's reads come before, being acquires or followed by an acquire fence
     return (word_.load(std::memory_order_acquire) & ~kLocked) == ticket;
+  }
+
+  /// For reads of several stripes as of one moment: waits for a write under way, too.
+  Ticket quiet_ticket() const {
+    // acquire: pairs with the release in unlock()
+    const std::uint64_t word = word_.load(std::memory_order_acquire);
+    if ((word & (kExclusive | kLocked)) == 0 || held_by_me()) return word;
+    if (mutant(Mutant::kBatchIgnoresWriters)) return word;
+    return wait_until_free_of(kExclusive | kLocked);
+  }
+
+  /// True if no write has begun since the quiet ticket.
+  bool still_quiet(Ticket ticket) const {
+    // acquire: as in still_valid()
+    return word_.load(std::memory_order_acquire) == ticket;
   }
 
   static bool dead(Ticket ticket) { return (ticket & kDead) != 0; }
@@ -154,12 +172,12 @@ class Stripe {
   static constexpr std::uint64_t kDead = 4;
   static constexpr std::uint64_t kVersion = 8;
 
-  NIDUS_NOINLINE std::uint64_t wait_until_shared() const {
+  NIDUS_NOINLINE std::uint64_t wait_until_free_of(std::uint64_t flags) const {
     Backoff backoff;
     for (;;) {
       // acquire: pairs with the release in unlock()
       const std::uint64_t word = word_.load(std::memory_order_acquire);
-      if ((word & kExclusive) == 0) return word;
+      if ((word & flags) == 0) return word;
       backoff.wait();
     }
   }
