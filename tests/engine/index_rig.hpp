@@ -53,8 +53,7 @@ inline std::string segment_faults(const Segment& segment, const Index::Hasher& h
       if (slot_word::guest(word) != (b != home)) return "a guest bit is wrong";
       if (b != home && !segment.buckets[home].marked(Geometry::overflow_class(Geometry::tag(hash))))
         return "a key left its first bucket without a mark";
-      if (segment.local_bits != 0 &&
-          (hash ^ segment.prefix) >> (64 - segment.local_bits) != 0)
+      if (segment.local_bits != 0 && (hash ^ segment.prefix) >> (64 - segment.local_bits) != 0)
         return "a key stands in another range's segment";
     }
   }
@@ -67,7 +66,8 @@ class IndexRig {
  public:
   explicit IndexRig(std::uint64_t hash_mask = ~std::uint64_t{0})
       : mask_(hash_mask),
-        index({&mask_, [](const void* mask, std::string_view key) {
+        index({&mask_,
+               [](const void* mask, std::string_view key) {
                  return test_hash(key, *static_cast<const std::uint64_t*>(mask));
                }},
               memory) {}

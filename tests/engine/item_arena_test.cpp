@@ -41,7 +41,8 @@ TEST(ItemArena, EverySizeGetsAlignedBytesOfItsOwn) {
   std::vector<Held> held;
   for (std::size_t bytes = 8; bytes <= 1100; ++bytes) {
     for (int copy = 0; copy < 3; ++copy) {
-      held.push_back(make(bytes, static_cast<unsigned char>(bytes * 7 + static_cast<std::size_t>(copy))));
+      held.push_back(
+          make(bytes, static_cast<unsigned char>(bytes * 7 + static_cast<std::size_t>(copy))));
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(held.back().at) % 8, 0u);
       EXPECT_GE(item_allocation_bytes(bytes), bytes);
     }
