@@ -216,7 +216,7 @@ void reply_mode(Context& context) {
   using Mode = Session::ReplyMode;
   Mode& mode = context.session.reply_mode;
   if (is_word(context.arg(2), "on")) {
-    if (mode == Mode::kOff) mode = Mode::kOn;
+    mode = Mode::kOn;  // a SKIP before it is forgotten: this reply is sent
     context.reply.ok();
   } else if (is_word(context.arg(2), "off")) {
     mode = Mode::kOff;

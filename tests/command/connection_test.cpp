@@ -208,6 +208,7 @@ TEST_F(Connection, ClientReplySwitchesRepliesOffAndOn) {
                          {"PING"}}),
             kOk + "+PONG\r\n");
   EXPECT_EQ(client.send({{"CLIENT", "REPLY", "SKIP"}, {"PING", "1"}, {"PING", "2"}}), bulk("2"));
+  EXPECT_EQ(client.send({{"CLIENT", "REPLY", "SKIP"}, {"CLIENT", "REPLY", "ON"}}), kOk);
   EXPECT_EQ(client({"CLIENT", "REPLY", "FOO"}), error("ERR syntax error"));
 }
 
