@@ -109,6 +109,11 @@ void Executor::hash_keys(Prepared& prepared, Args args, std::size_t& used) {
   prepared.hash_count = 0;
   if (prepared.spec == nullptr || prepared.spec->keys.first == 0) return;
   const KeyRange& keys = prepared.spec->keys;
+  if (keys.last == keys.first && args.size() > static_cast<std::size_t>(keys.first)) {
+    hashes_[used++] = keyspace_.hash(args[static_cast<std::size_t>(keys.first)]);
+    prepared.hash_count = 1;
+    return;
+  }
   const std::size_t end = keys_end(*prepared.spec, args.size());
   for (auto i = static_cast<std::size_t>(keys.first); i < end && used < kWindowKeys;
        i += static_cast<std::size_t>(keys.step)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The same random requests to redis-server and to our commands: every reply must be the same bytes.
-// Requests are drawn from patterns; most are sound, some are not. Each round goes to redis-server in
-// one pipeline and to the executor as one batch, in RESP2 and RESP3. Skipped where no redis-server
-// is installed.
+// Requests are drawn from patterns; most are sound, some are not. Each round goes to redis-server
+// in one pipeline and to the executor as one batch, in RESP2 and RESP3. Skipped where no
+// redis-server is installed.
 //
 // Left out: what expires during the test (expiries are far away or long past).
 
