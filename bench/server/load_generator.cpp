@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -22,6 +21,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 namespace nidus::bench {
 namespace {
@@ -232,29 +232,6 @@ class Loader {
 };
 
 }  // namespace
-
-void Histogram::add(std::uint64_t ns) {
-  ns = std::max<std::uint64_t>(ns, 1);
-  const auto log = static_cast<unsigned>(std::bit_width(ns)) - 1;
-  const std::uint64_t sub = log >= kSubBits ? (ns >> (log - kSubBits)) & ((1u << kSubBits) - 1)
-                                            : (ns << (kSubBits - log)) & ((1u << kSubBits) - 1);
-  ++buckets_[(std::size_t{log} << kSubBits) + sub];
-  ++count_;
-  max_ = std::max(max_, ns);
-}
-
-double Histogram::percentile(double q) const {
-  const auto rank = static_cast<std::uint64_t>(q * static_cast<double>(count_));
-  std::uint64_t seen = 0;
-  for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    seen += buckets_[i];
-    if (seen <= rank) continue;
-    const double base = static_cast<double>(std::uint64_t{1} << (i >> kSubBits));
-    const double sub = static_cast<double>((i & ((1u << kSubBits) - 1)) + 1);
-    return std::min(base * (1 + sub / (1u << kSubBits)), static_cast<double>(max_));
-  }
-  return static_cast<double>(max_);
-}
 
 void ReplyCounter::feed(const char* bytes, std::size_t size) {
   const char* const end = bytes + size;

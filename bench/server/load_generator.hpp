@@ -9,7 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
+
+#include "support/histogram.hpp"
 
 namespace nidus::bench {
 
@@ -29,21 +30,6 @@ struct LoadOptions {
   int gets_per_set = 10;
   double seconds = 3;
   std::uint64_t seed = 1;
-};
-
-/// Latencies in buckets of 1/32 of a power of two: at most 3 % wide.
-class Histogram {
- public:
-  void add(std::uint64_t ns);
-  /// The upper edge of the bucket that holds the share q of all, in ns.
-  double percentile(double q) const;
-  std::uint64_t count() const { return count_; }
-  std::uint64_t max_ns() const { return max_; }
-
- private:
-  static constexpr unsigned kSubBits = 5;
-  std::vector<std::uint64_t> buckets_ = std::vector<std::uint64_t>(64u << kSubBits);
-  std::uint64_t count_ = 0, max_ = 0;
 };
 
 /// Counts the replies in a stream of bytes, however it is cut.
