@@ -20,6 +20,8 @@
 
 #include <urcu-qsbr.h>
 
+#include <nidus/base/platform.hpp>
+
 namespace nidus::engine {
 namespace {
 
@@ -32,6 +34,16 @@ struct Retired {
 };
 
 std::atomic<std::int64_t> waiting_bytes{0};
+
+/// A grace period orders every thread's reads before it with the freeing behind it, by barriers in
+/// assembly that ThreadSanitizer cannot see; there, the same order once more, by an atomic.
+void show_grace_period_to_tsan() {
+#if NIDUS_TSAN
+  static std::atomic<int> order{0};
+  // acq_rel: each call pairs with all before it
+  order.fetch_add(1, std::memory_order_acq_rel);
+#endif
+}
 
 struct ThreadState;
 
@@ -127,6 +139,7 @@ class Reclaimer {
       ++started_;
       lock.unlock();
       synchronize_rcu();
+      show_grace_period_to_tsan();
       for (Batch* batch : round) give_back(batch);
       round.clear();
       lock.lock();
@@ -180,12 +193,14 @@ ThreadScope::~ThreadScope() {
   if (--state.scopes != 0) return;
   state.hand_over();
   state.ended.store(true, std::memory_order_seq_cst);  // seq_cst: see give_back()
+  show_grace_period_to_tsan();
   rcu_unregister_thread();
   state.free_ready(true);
   state.spare.clear();
 }
 
 void ThreadScope::quiescent() {
+  show_grace_period_to_tsan();
   rcu_quiescent_state();
   ThreadState& state = this_thread();
   // relaxed: a hint; free_ready() acquires
@@ -196,6 +211,7 @@ void ThreadScope::offline() {
   ThreadState& state = this_thread();
   // relaxed: a hint; free_ready() acquires
   if (state.ready.load(std::memory_order_relaxed) != nullptr) state.free_ready(true);
+  show_grace_period_to_tsan();
   rcu_thread_offline();
 }
 
@@ -221,6 +237,7 @@ std::size_t retired_bytes() {
 void reclaim_now() {
   ThreadState& state = this_thread();
   state.hand_over();
+  show_grace_period_to_tsan();
   rcu_thread_offline();
   Reclaimer::instance().wait_for_all();
   rcu_thread_online();
