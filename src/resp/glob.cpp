@@ -16,6 +16,9 @@ namespace {
 // fewer bytes than the class itself.
 constexpr std::size_t kShortClassBytes = 64;
 
+// Redis gives up on a text that gets further than this many stars (one at the end takes all).
+constexpr unsigned kMaxStars = 1000;
+
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 char fold(char c, bool ignore_case) {
@@ -135,10 +138,12 @@ bool Glob::matches(std::string_view text) const {
   std::size_t i = 0;          // in the text
   std::size_t retry = kNone;  // behind the last `*` met: where a mismatch goes back to
   std::size_t retry_text = 0;
+  unsigned stars = 0;
   while (i < text.size()) {
     if (at < pattern_.size() && pattern_[at] == '*') {
       while (at < pattern_.size() && pattern_[at] == '*') ++at;
       if (at == pattern_.size()) return true;
+      if (++stars > kMaxStars) return false;
       retry = at;
       retry_text = i = skip_to_candidate(at, text, i);
     } else if (at < pattern_.size() && step(at, text[i])) {
