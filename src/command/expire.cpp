@@ -47,7 +47,9 @@ std::optional<Conditions> conditions_argument(Context& context) {
     } else if (is_word(option, "lt")) {
       conditions.if_earlier = true;
     } else {
-      context.reply.error("ERR Unsupported option " + std::string(option));
+      // As a C string, as redis prints it: up to a NUL.
+      context.reply.error("ERR Unsupported option " +
+                          std::string(option.substr(0, option.find('\0'))));
       return std::nullopt;
     }
   }
