@@ -7,16 +7,22 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 #include <vector>
 
+#include <mimalloc.h>
+
+#include <nidus/base/platform.hpp>
+
 namespace nidus::engine {
 namespace {
 
 constexpr std::size_t kPageBytes = std::size_t{2} << 20;
+constexpr bool kChecked = NIDUS_CHECKED_ALLOCATION != 0;
 constexpr std::size_t kBlocks = kPageBytes / kBlockBytes;
 
 class Arena {
@@ -94,7 +100,31 @@ Arena& arena() {
 
 }  // namespace
 
-void* allocate_block(bool zeroed) { return arena().allocate(zeroed); }
-void free_block(void* block) { arena().release(block); }
+void* allocate_block(bool zeroed) {
+  return kChecked ? allocate_lines(kBlockBytes) : arena().allocate(zeroed);
+}
+void free_block(void* block) {
+  if (kChecked) {
+    free_lines(block);
+  } else {
+    arena().release(block);
+  }
+}
+
+void* allocate_lines(std::size_t bytes) {
+  bytes = (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+  void* lines = kChecked ? std::aligned_alloc(kCacheLineBytes, bytes)
+                         : mi_zalloc_aligned(bytes, kCacheLineBytes);
+  if (lines == nullptr) throw std::bad_alloc();
+  if (kChecked) std::memset(lines, 0, bytes);
+  return lines;
+}
+void free_lines(void* lines) {
+  if (kChecked) {
+    std::free(lines);
+  } else {
+    mi_free(lines);
+  }
+}
 
 }  // namespace nidus::engine

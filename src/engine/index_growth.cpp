@@ -13,10 +13,9 @@
 #include <bit>
 #include <new>
 
-#include <mimalloc.h>
-
 #include <nidus/sync/pause_point.hpp>
 
+#include "engine/block_arena.hpp"
 #include "engine/index.hpp"
 #include "engine/thread.hpp"
 
@@ -46,15 +45,13 @@ Index::~Index() {
     Segment::destroy(segment);
   }
   memory_.add_index(-static_cast<std::int64_t>(directory->bytes()));
-  mi_free(directory);
+  free_lines(directory);
 }
 
 Index::Directory* Index::make_directory(unsigned bits) {
   const std::size_t bytes =
       sizeof(Directory) + (std::size_t{1} << bits) * sizeof(std::atomic<Segment*>);
-  void* memory = mi_malloc_aligned(bytes, kCacheLineBytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  auto* directory = new (memory) Directory{bits, 64 - bits};
+  auto* directory = new (allocate_lines(bytes)) Directory{bits, 64 - bits};
   for (std::size_t i = 0; i < directory->size(); ++i) {
     new (directory->entries() + i) std::atomic<Segment*>(nullptr);
   }
@@ -64,7 +61,7 @@ Index::Directory* Index::make_directory(unsigned bits) {
 
 void Index::retire_directory(Directory* directory) {
   memory_.add_index(-static_cast<std::int64_t>(directory->bytes()));
-  retire(directory, directory->bytes(), [](void* p) { mi_free(p); });
+  retire(directory, directory->bytes(), free_lines);
 }
 
 void Index::retire_segment(Segment* segment) {

@@ -6,8 +6,6 @@
 
 #include <new>
 
-#include <mimalloc.h>
-
 #include <nidus/sync/pause_point.hpp>
 
 #include "engine/block_arena.hpp"
@@ -21,29 +19,26 @@ namespace {
 void* allocate_buckets(std::uint32_t count) {
   static_assert(Segment::kMaxBuckets * sizeof(Bucket) == kBlockBytes);
   if (count == Segment::kMaxBuckets) return allocate_block(true);
-  void* lines = mi_zalloc_aligned(count * sizeof(Bucket), alignof(Bucket));
-  if (lines == nullptr) throw std::bad_alloc();
-  return lines;
+  return allocate_lines(count * sizeof(Bucket));
 }
 
 void free_buckets(void* lines, std::uint32_t count) {
   if (count == Segment::kMaxBuckets) {
     free_block(lines);
   } else {
-    mi_free(lines);
+    free_lines(lines);
   }
 }
 
 }  // namespace
 
 Segment* Segment::create(std::uint32_t bucket_count, std::uint64_t prefix, unsigned local_bits) {
-  void* memory = mi_malloc_aligned(sizeof(Segment), alignof(Segment));
-  if (memory == nullptr) throw std::bad_alloc();
+  void* memory = allocate_lines(sizeof(Segment));
   void* lines = nullptr;
   try {
     lines = allocate_buckets(bucket_count);
   } catch (...) {
-    mi_free(memory);
+    free_lines(memory);
     throw;
   }
   auto* segment = new (memory) Segment;
@@ -57,7 +52,7 @@ Segment* Segment::create(std::uint32_t bucket_count, std::uint64_t prefix, unsig
 void Segment::destroy(Segment* segment) {
   free_buckets(segment->buckets, segment->bucket_mask + 1);
   segment->~Segment();
-  mi_free(segment);
+  free_lines(segment);
 }
 
 void Segment::move(map::Place from, map::Place to) {
