@@ -5,7 +5,10 @@
 
 #include "command/introspection.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -155,6 +158,26 @@ bool read_request(Context& context, NamedCommand& command, std::vector<std::size
   return false;
 }
 
+// How a request uses its key at `position`. Two commands have keys whose use depends on the other
+// arguments: SET with or without GET, BITFIELD with or without an operation that writes.
+std::vector<std::string_view> key_use(const NamedCommand& command,
+                                      std::span<const std::string_view> request,
+                                      std::size_t position) {
+  const auto has_any = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(request.begin() + 2, request.end(), [&](std::string_view arg) {
+      return std::any_of(names.begin(), names.end(),
+                         [&](std::string_view name) { return is_word(arg, name); });
+    });
+  };
+  if (command.spec->name == "set" && !has_any({"get"})) return {"OW", "update"};
+  if (command.spec->name == "bitfield" && !has_any({"set", "incrby"})) return {"RO", "access"};
+  const std::vector<KeySpec> specs = key_specs(command);
+  const bool first = static_cast<int>(position) == command.spec->keys.first;
+  std::vector<std::string_view> flags = first ? specs.front().flags : specs.back().flags;
+  std::erase(flags, "variable_flags");
+  return flags;
+}
+
 }  // namespace
 
 void command_command(Context& context) {
@@ -219,13 +242,11 @@ void command_getkeysandflags(Context& context) {
   NamedCommand command;
   std::vector<std::size_t> keys;
   if (!read_request(context, command, keys)) return;
-  const std::vector<KeySpec> specs = key_specs(command);
   context.reply.array(keys.size());
   for (const std::size_t i : keys) {
     context.reply.array(2);
     context.reply.bulk(context.arg(i + 2));
-    const bool first = static_cast<int>(i) == command.spec->keys.first;
-    status_set(context.reply, first ? specs.front().flags : specs.back().flags);
+    status_set(context.reply, key_use(command, context.args.subspan(2), i));
   }
 }
 

@@ -69,6 +69,12 @@ TEST(CommandCommand, GetkeysFindsTheKeysOfAWholeRequest) {
   EXPECT_EQ(server({"command", "getkeys", "object", "encoding", "x"}), "*1\r\n" + bulk("x"));
   EXPECT_EQ(server({"command", "getkeysandflags", "get", "a"}),
             "*1\r\n*2\r\n" + bulk("a") + "*2\r\n+RO\r\n+access\r\n");
+  EXPECT_EQ(server({"command", "getkeysandflags", "set", "a", "1"}),
+            "*1\r\n*2\r\n" + bulk("a") + "*2\r\n+OW\r\n+update\r\n");
+  EXPECT_EQ(server({"command", "getkeysandflags", "set", "a", "1", "GET"}),
+            "*1\r\n*2\r\n" + bulk("a") + "*3\r\n+RW\r\n+access\r\n+update\r\n");
+  EXPECT_EQ(server({"command", "getkeysandflags", "bitfield", "a", "get", "u8", "0"}),
+            "*1\r\n*2\r\n" + bulk("a") + "*2\r\n+RO\r\n+access\r\n");
   EXPECT_EQ(server({"command", "getkeysandflags", "rename", "a", "b"}),
             "*2\r\n*2\r\n" + bulk("a") + "*3\r\n+RW\r\n+access\r\n+delete\r\n*2\r\n" + bulk("b") +
                 "*2\r\n+OW\r\n+update\r\n");
