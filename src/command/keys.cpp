@@ -187,6 +187,13 @@ void move(Context& context) {
 void randomkey(Context& context) {
   thread_local std::mt19937_64 random{std::random_device{}()};
   const Item* item = context.db->random_item(random(), context.now);
+  // A few tries at random met expired keys only: look for one that has not.
+  std::uint64_t cursor = 0;
+  while (item == nullptr) {
+    cursor =
+        context.db->scan(cursor, 64, context.now, [&item](const Item& alive) { item = &alive; });
+    if (cursor == 0) break;
+  }
   if (item == nullptr) return context.reply.null();
   context.reply.bulk(item->key());
 }
