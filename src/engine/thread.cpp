@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <mimalloc.h>
 #include <urcu-qsbr.h>
 
 #include <nidus/base/platform.hpp>
@@ -233,6 +234,8 @@ std::size_t retired_bytes() {
   const std::int64_t bytes = waiting_bytes.load(std::memory_order_relaxed);  // relaxed: statistic
   return bytes < 0 ? 0 : static_cast<std::size_t>(bytes);
 }
+
+void release_free_memory() { mi_collect(true); }
 
 void reclaim_now() {
   ThreadState& state = this_thread();

@@ -35,6 +35,11 @@ void retire(void* object, std::size_t bytes, void (*free_it)(void*));
 /// Bytes retired and not yet freed, of all threads.
 std::size_t retired_bytes();
 
+/// Gives memory that the allocator keeps for this thread back to the system. Call now and then, when
+/// there is time: freed buffers of a burst stay otherwise. Cost: one look at each page of the
+/// thread's heap.
+void release_free_memory();
+
 /// Waits until what this thread retired is freed. Counts as a quiescent state of this thread.
 void reclaim_now();
 

@@ -20,6 +20,9 @@ namespace nidus::server {
 
 namespace {
 
+// How often the allocator is asked to give back what a burst has left.
+constexpr std::int64_t kReleaseMs = 2000;
+
 constexpr std::int64_t kTickMs = 100, kDrainTickMs = 20;
 // A connection is swept every kSweepTicks ticks: once a second.
 constexpr std::size_t kSweepTicks = 10;
@@ -181,6 +184,10 @@ void Worker::tick() {
   next_tick_ms_ = loop_.steady_ms + (loop_.draining ? kDrainTickMs : kTickMs);
   if (listen_again_ms_ != 0 && loop_.steady_ms >= listen_again_ms_) listen(true);
   sweep();
+  if (loop_.steady_ms >= next_release_ms_) {
+    next_release_ms_ = loop_.steady_ms + kReleaseMs;
+    engine::release_free_memory();
+  }
   if (loop_.worker == 0) environment_.on_tick();
 }
 

@@ -92,7 +92,7 @@ class Worker {
   std::vector<std::unique_ptr<Connection>> graveyard_;  // closed; freed at the end of the turn
   std::atomic<std::size_t> load_{0};
   std::size_t sweep_position_ = 0;
-  std::int64_t next_tick_ms_ = 0, next_maintain_ms_ = 0;
+  std::int64_t next_tick_ms_ = 0, next_maintain_ms_ = 0, next_release_ms_ = 0;
   std::int64_t drain_deadline_ms_ = 0;
   std::int64_t listen_again_ms_ = 0;  // 0: listening
   std::thread thread_;
