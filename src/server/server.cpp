@@ -86,13 +86,26 @@ struct Server::Parts {
     if (draining.exchange(true, std::memory_order_relaxed)) return;
     log_info("stopping: clients get their last replies");
     for (const auto& worker : workers) worker->post(Drain{});
-    // While the threads still run a second signal must work, so run() does not end yet.
   }
 
   void on_worker_exit() {
     // acq_rel: whoever sees 0 sees what the other threads did before they ended
     if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       boost::asio::post(control, [this] { control.stop(); });
+    }
+  }
+
+  void start_workers(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      workers.push_back(std::make_unique<Worker>(environment, i));
+    }
+    running = count;
+    try {
+      for (const auto& worker : workers) worker->start();
+    } catch (...) {
+      for (const auto& worker : workers) worker->post(Drain{});
+      join();
+      throw;
     }
   }
 
@@ -125,22 +138,18 @@ Expected<void> Server::start() {
   make_room_for_clients(config->max_clients);
   if (auto opened = parts_->listeners.open(*config); !opened) return opened;
   try {
-    for (std::size_t i = 0; i < thread_count(*config); ++i) {
-      parts_->workers.push_back(std::make_unique<Worker>(parts_->environment, i));
-    }
+    parts_->start_workers(thread_count(*config));
   } catch (const std::system_error& error) {
-    parts_->workers.clear();
     parts_->listeners.close();
     return fail(std::string("cannot start the threads: ") + error.what() +
-                "; check the limit of open files (ulimit -n)");
+                "; check the limits of open files and processes (ulimit -n, ulimit -u)");
   }
   parts_->config.on_change([keyspace = &parts_->keyspace](const Config& changed) {
     keyspace->set_memory_limit(changed.memory_limit_bytes);
     keyspace->set_policy(changed.policy);
     set_log_level(changed.log_level);
+    make_room_for_clients(changed.max_clients);
   });
-  parts_->running = parts_->workers.size();
-  for (const auto& worker : parts_->workers) worker->start();
   parts_->started = true;
   log_info("ready", {{"port", tcp_port()}, {"threads", parts_->workers.size()}});
   return {};

@@ -31,6 +31,7 @@ struct ServerOptions {
 
 class Server {
  public:
+  /// `config` outlives the server and is not set any more once the server is gone.
   Server(LiveConfig& config, ServerOptions options);
   /// Stops without waiting for clients, if it still runs.
   ~Server();

@@ -3,6 +3,7 @@
 // Who is connected, seen and ended from other threads; where clients may connect from; how many.
 
 #include <gmock/gmock.h>
+#include <ifaddrs.h>
 #include <sys/stat.h>
 
 #include <set>
@@ -159,6 +160,56 @@ TEST(ServerClients, OptionalAddressesMayBeMissing) {
   config.bind = {"192.0.2.1"};
   LiveConfig live(config);
   EXPECT_FALSE(Server(live, {}).start());
+}
+
+/// The first IPv4 address of this machine that is not loopback, or empty.
+std::string outer_address() {
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return "";
+  std::string found;
+  for (const ifaddrs* one = all; one != nullptr && found.empty(); one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    sockaddr_in address{};
+    std::memcpy(&address, one->ifa_addr, sizeof address);
+    if ((ntohl(address.sin_addr.s_addr) >> 24) == 127) continue;
+    char text[INET_ADDRSTRLEN] = {};
+    ::inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
+    found = text;
+  }
+  ::freeifaddrs(all);
+  return found;
+}
+
+TEST(ServerClients, InProtectedModeClientsFromOutsideAreDeniedUntilThereIsAPassword) {
+  const std::string outside = outer_address();
+  if (outside.empty()) GTEST_SKIP() << "this machine has only its loopback address";
+  Config config = test_config();
+  config.bind = {"0.0.0.0"};
+  TestServer node(config);
+  Client inside(node.port());
+  inside.expect("PING\r\n", "+PONG\r\n");
+  Client denied(node.port(), 0, outside);
+  EXPECT_THAT(denied.read_to_end(), testing::StartsWith("-DENIED "));
+  EXPECT_TRUE(denied.ended());
+  inside.expect(request({"CONFIG", "SET", "requirepass", "secret"}), "+OK\r\n");
+  Client asked(node.port(), 0, outside);
+  asked.expect("PING\r\n", "-NOAUTH Authentication required.\r\n");
+  asked.expect(request({"AUTH", "secret"}), "+OK\r\n");
+}
+
+TEST(ServerClients, KeysExpireInTheBackgroundThoughNoClientIsConnected) {
+  TestServer node;
+  {
+    Client client(node.port());
+    std::string many;
+    for (int i = 0; i < 1000; ++i) {
+      many += request({"SET", "k" + std::to_string(i), "v", "PX", "100"});
+    }
+    ASSERT_TRUE(client.send(many));
+    client.read(5 * 1000);
+    EXPECT_EQ(node.server.keyspace().database(0).size(), 1000u);
+  }
+  EXPECT_TRUE(eventually([&] { return node.server.keyspace().database(0).size() == 0; }));
 }
 
 TEST(ServerClients, PasswordsAreComparedInFull) {

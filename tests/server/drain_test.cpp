@@ -15,6 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Generous: tests also run on busy machines and under sanitizers.
+constexpr milliseconds kBounded{10'000};
+
 TEST(ServerDrain, IdleClientsAreClosedAndNewOnesRefused) {
   TestServer node;
   std::vector<Client> clients;
@@ -32,7 +35,7 @@ TEST(ServerDrain, IdleClientsAreClosedAndNewOnesRefused) {
     client.close();
   }
   stopper.join();
-  EXPECT_LT(Clock::now() - begin, milliseconds(2000));
+  EXPECT_LT(Clock::now() - begin, kBounded);
   EXPECT_FALSE(node.server.ready());
   EXPECT_FALSE(Client(port).connected());
 }
@@ -65,7 +68,7 @@ TEST(ServerDrain, AClientThatNeverReadsDelaysItOnlyToTheTimeout) {
   const auto begin = Clock::now();
   node.server.stop();
   EXPECT_GE(Clock::now() - begin, milliseconds(400));
-  EXPECT_LT(Clock::now() - begin, milliseconds(2500));
+  EXPECT_LT(Clock::now() - begin, kBounded);
 }
 
 TEST(ServerDrain, TheShutdownCommandEndsRun) {
@@ -77,7 +80,7 @@ TEST(ServerDrain, TheShutdownCommandEndsRun) {
   client.read_to_end();
   EXPECT_TRUE(client.ended());
   runner.join();  // though the client does not close
-  EXPECT_LT(Clock::now() - begin, milliseconds(1500));
+  EXPECT_LT(Clock::now() - begin, kBounded);
 }
 
 /// Runs a server in a child process; its port comes through a pipe.
@@ -88,7 +91,9 @@ class Child {
     if (::pipe(ends) != 0) std::abort();
     pid_ = ::fork();
     if (pid_ == 0) {
-      TestServer node;
+      Config config = test_config();
+      config.drain_timeout = 2 * kBounded;  // so that only a second signal is quick
+      TestServer node(config);
       const int port = node.port();
       if (::write(ends[1], &port, sizeof port) != sizeof port) std::_Exit(9);
       std::_Exit(node.server.run());
@@ -149,7 +154,7 @@ TEST(ServerDrain, ASecondSignalExitsAtOnce) {
   const int status = child.wait();
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
-  EXPECT_LT(Clock::now() - begin, milliseconds(1000));
+  EXPECT_LT(Clock::now() - begin, kBounded);
 }
 
 }  // namespace
