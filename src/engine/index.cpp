@@ -112,8 +112,10 @@ void Index::prefetch_item(std::uint64_t hash) const {
   const std::uint16_t tag = Geometry::tag(hash);
   const unsigned candidates = bucket.match(tag);
   if (candidates != 0) {
-    lanes::prefetch(
+    const auto* item = reinterpret_cast<const char*>(
         slot_word::item(bucket.load(static_cast<unsigned>(std::countr_zero(candidates)))));
+    lanes::prefetch(item);
+    lanes::prefetch(item + kCacheLineBytes - 1);  // most items lie in two lines
   } else if (bucket.marked(Geometry::overflow_class(tag))) {
     const Segment* segment = segment_for(hash);
     const auto home = Geometry::bucket(hash, segment->bucket_mask);

@@ -117,20 +117,45 @@ void Connection::read() {
     room = input_.room_bytes();
   }
   const std::size_t had = input_.size();
-  const ssize_t n = ::recv(fd_.get(), base + had, room, 0);
-  if (n == 0) return on_end_of_input();
-  if (n < 0) {
-    if (errno == EINTR) return run_again();
-    if (errno != EAGAIN) close();
-    return;
-  }
-  const auto bytes = static_cast<std::size_t>(n);
-  loop_.counters.input_bytes.add(bytes);
-  active_ms_ = loop_.steady_ms;
+  const std::size_t bytes = receive(base + had, room);
+  if (bytes == 0) return;
   if (!copied) input_.commit(bytes);
   process({base, had + bytes});
   // Edge-triggered: unless the read came back short there may be more, and no new event for it.
   if (bytes == room || peer_closed_) run_again();
+}
+
+/// Bytes from the socket; 0 when there are none now or the connection has ended.
+std::size_t Connection::receive(char* at, std::size_t room) {
+  const ssize_t n = ::recv(fd_.get(), at, room, 0);
+  if (n > 0) {
+    const auto bytes = static_cast<std::size_t>(n);
+    loop_.counters.input_bytes.add(bytes);
+    active_ms_ = loop_.steady_ms;
+    return bytes;
+  }
+  if (n == 0) {
+    on_end_of_input();
+  } else if (errno == EINTR) {
+    run_again();
+  } else if (errno != EAGAIN) {
+    close();
+  }
+  return 0;
+}
+
+std::optional<std::string_view> Connection::read_ahead(std::uint32_t events, char* at) {
+  if (events != EPOLLIN || state_ != State::kOpen || blocked_ || peer_closed_ ||
+      input_.size() != 0 || paused()) {
+    return std::nullopt;
+  }
+  return std::string_view(at, receive(at, Loop::kAheadBytes));
+}
+
+void Connection::run_ahead(std::string_view bytes) {
+  if (state_ != State::kOpen) return;
+  process(bytes);
+  if (bytes.size() == Loop::kAheadBytes) run_again();
 }
 
 void Connection::on_end_of_input() {

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "command/session.hpp"
@@ -40,6 +41,12 @@ class Connection : public EventTarget {
 
   /// Reads what came, answers it. Errors: std::bad_alloc; close() it then.
   void on_events(std::uint32_t events);
+  /// The same in two steps, so that the keys of many clients are fetched side by side: reads into
+  /// `at` (of Loop::kAheadBytes) and returns what came, for run_ahead(). Nothing is read when this
+  /// is not the usual case; on_events() takes the events then.
+  std::optional<std::string_view> read_ahead(std::uint32_t events, char* at);
+  void run_ahead(std::string_view bytes);
+  int database() const { return session_.database; }
   /// Goes on with what is left to read or to run.
   void resume();
   /// Answers what has arrived, then closes; one whose requests wait for its reading is asked again.
@@ -58,6 +65,7 @@ class Connection : public EventTarget {
   enum class Progress { kDone, kStopped };
 
   void read();
+  std::size_t receive(char* at, std::size_t room);
   void discard();
   void on_end_of_input();
   void process(std::string_view bytes);

@@ -36,7 +36,8 @@ struct Loop {
         clients(registry),
         executor(keyspace_used, services_used),
         worker(index),
-        scratch(std::make_unique_for_overwrite<char[]>(kScratchBytes)) {}
+        scratch(std::make_unique_for_overwrite<char[]>(kScratchBytes)),
+        ahead(std::make_unique_for_overwrite<char[]>(kAheadConnections * kAheadBytes)) {}
 
   void update_clock() {
     unix_ms = milliseconds(CLOCK_REALTIME);
@@ -52,6 +53,11 @@ struct Loop {
   // One read: some thousand small requests. More would leave the second-level cache.
   static constexpr std::size_t kScratchBytes = 128 * 1024;
 
+  // Clients whose requests are read before the first of them is run, and the bytes of each: as many
+  // as keep a core's line fill buffers busy.
+  static constexpr std::size_t kAheadConnections = 16;
+  static constexpr std::size_t kAheadBytes = 8 * 1024;
+
   engine::Keyspace& keyspace;
   command::Services& services;
   ClientRegistry& clients;
@@ -62,6 +68,7 @@ struct Loop {
   Poller poller;
   WorkerCounters counters;
   std::unique_ptr<char[]> scratch;
+  std::unique_ptr<char[]> ahead;
   resp::OutputBuffer output;  // empty between two batches
   resp::RequestBatch batch;   // likewise
 

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -61,6 +63,13 @@ class Worker {
   void run();
   void turn();
   int timeout_ms() const;
+  /// A client's requests that were read and not yet run.
+  struct Ahead {
+    Connection* connection;
+    std::string_view bytes;
+  };
+  void handle_group(std::span<const epoll_event> events);
+  void fetch(std::span<const Ahead> ahead);
   void handle(const epoll_event& event);
   template <class Action>
   void guarded(Connection& connection, const Action& action);
