@@ -95,6 +95,10 @@ def start_servers(options, build):
         holds_keys=False)
     add("nidus", lambda port: [build / "nidus", "serve", "--port", str(port), "--threads", "1",
                                "--http-port", "0"] + options.nidus_options.split())
+    if options.against:
+        options.servers.append("nidus-b")
+        add("nidus-b", lambda port: [options.against, "serve", "--port", str(port), "--threads", "1",
+                                     "--http-port", "0"] + options.nidus_options.split())
     if shutil.which("redis-server"):
         add("redis", lambda port: ["redis-server", "--port", str(port), "--save", "",
                                    "--appendonly", "no", "--bind", "127.0.0.1"])
@@ -192,6 +196,7 @@ def main():
     parser.add_argument("--only", help="a part of mix/pipeline, e.g. getset/32")
     parser.add_argument("--server-core", type=int, default=0)
     parser.add_argument("--client-core", type=int, default=(os.cpu_count() or 1) - 1)
+    parser.add_argument("--against", type=Path, help="a second nidus executable, to compare two builds")
     parser.add_argument("--nidus-options", default="", help="more options of nidus serve")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
     parser.add_argument("--json", action="store_true")
