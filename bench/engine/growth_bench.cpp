@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What growing costs: a table grows from nothing to --keys, one new key and one read of a random old
-// key in turn, each timed alone. Prints the latency, by the wall clock and by the thread's own CPU
-// time (what the wall clock adds is others' use of the machine), and the memory beyond key and value
-// at steps of an eighth of a doubling: at its best, averaged over the last doubling, and the highest
-// resident size ever beside the last.
+// What growing costs: a table grows from nothing to --keys, one new key and one read of a random
+// old key in turn, each timed alone. Prints the latency, by the wall clock and by the thread's own
+// CPU time (what the wall clock adds is others' use of the machine), and the memory beyond key and
+// value at steps of an eighth of a doubling: at its best, averaged over the last doubling, and the
+// highest resident size ever beside the last.
 //
 //   growth_bench [--keys 20000000] [--value 32] [--expiry 1]
 
@@ -70,8 +70,8 @@ struct Times {
 
   void print(const char* name) const {
     for (const auto* histogram : {&wall, &cpu}) {
-      std::printf("%-6s %-5s p50 %8.2f  p99 %8.2f  p99.9 %8.2f  p99.999 %8.1f  max %9.1f us\n", name,
-                  histogram == &wall ? "wall" : "cpu", histogram->percentile(0.5) / 1e3,
+      std::printf("%-6s %-5s p50 %8.2f  p99 %8.2f  p99.9 %8.2f  p99.999 %8.1f  max %9.1f us\n",
+                  name, histogram == &wall ? "wall" : "cpu", histogram->percentile(0.5) / 1e3,
                   histogram->percentile(0.99) / 1e3, histogram->percentile(0.999) / 1e3,
                   histogram->percentile(0.99999) / 1e3,
                   static_cast<double>(histogram->max_ns()) / 1e3);

@@ -85,9 +85,8 @@ double run(engine::Keyspace& keyspace, const std::vector<std::string>& names, st
   std::vector<double> rates(count);
   std::atomic<unsigned> running{static_cast<unsigned>(count)};
   for (std::size_t t = 0; t < count; ++t) {
-    threads.emplace_back([&, t] {
-      rates[t] = work(keyspace, names, static_cast<unsigned>(t + 1), sets, running);
-    });
+    threads.emplace_back(
+        [&, t] { rates[t] = work(keyspace, names, static_cast<unsigned>(t + 1), sets, running); });
   }
   for (auto& thread : threads) thread.join();
   double sum = 0;
@@ -107,8 +106,9 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view flag = argv[i];
     const std::size_t value = std::strtoull(argv[i + 1], nullptr, 10);
-    (flag == "--keys" ? options.keys : flag == "--threads" ? options.threads : options.rounds) =
-        std::max<std::size_t>(value, 1);
+    (flag == "--keys"      ? options.keys
+     : flag == "--threads" ? options.threads
+                           : options.rounds) = std::max<std::size_t>(value, 1);
   }
   engine::Keyspace keyspace{engine::KeyspaceOptions{}};
   std::vector<std::string> names;
@@ -117,8 +117,9 @@ int main(int argc, char** argv) {
     names.reserve(options.keys);
     for (std::size_t i = 0; i < options.keys; ++i) {
       names.push_back(name(i));
-      keyspace.database(0).lock(keyspace.key(names.back()), 1).set(std::string(32, 'v'),
-                                                                  engine::kNoExpiry);
+      keyspace.database(0)
+          .lock(keyspace.key(names.back()), 1)
+          .set(std::string(32, 'v'), engine::kNoExpiry);
     }
   }
   std::printf("%zu keys, batches of %zu; M requests a second of CPU time, medians of %zu rounds\n",
@@ -132,7 +133,9 @@ int main(int argc, char** argv) {
       ratio.push_back(many.back() / one.back());
     }
     std::printf("%-14s %10.2f %10.2f %7.2fx\n",
-                sets == 0 ? "GET" : sets == 1 ? "GET:SET 10:1" : "SET", median(one) / 1e6,
-                median(many) / 1e6, median(ratio));
+                sets == 0   ? "GET"
+                : sets == 1 ? "GET:SET 10:1"
+                            : "SET",
+                median(one) / 1e6, median(many) / 1e6, median(ratio));
   }
 }

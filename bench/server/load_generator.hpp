@@ -2,8 +2,8 @@
 #pragma once
 
 // What the load generator does, as data: which protocol, which requests, how many at once. One
-// thread drives all connections in a closed loop: each sends a pipeline of requests in one write and
-// sends the next when every reply is there. A request costs it some 30 ns, so that one core can
+// thread drives all connections in a closed loop: each sends a pipeline of requests in one write
+// and sends the next when every reply is there. A request costs it some 30 ns, so that one core can
 // saturate a server on another.
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Latencies in buckets of 1/32 of a power of two: at most 3 % wide, so that percentiles are exact to
-// that.
+// Latencies in buckets of 1/32 of a power of two: at most 3 % wide, so that percentiles are exact
+// to that.
 //
 // Thread-safety: none; one a thread.
 

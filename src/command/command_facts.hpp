@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a CommandSpec implies, in Redis' words: flag names, ACL categories, which arguments are keys.
-// COMMAND and docs/commands.md read the table through these.
+// What a CommandSpec implies, in Redis' words: flag names, ACL categories, which arguments are
+// keys. COMMAND and docs/commands.md read the table through these.
 
 #include <cstddef>
 #include <functional>

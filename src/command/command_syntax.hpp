@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads a spec's syntax line ("key value [NX | XX] [EX seconds | PX milliseconds]") into the tree of
-// arguments that COMMAND DOCS sends, from which redis-cli makes its hints. Pure text in, tree out.
+// Reads a spec's syntax line ("key value [NX | XX] [EX seconds | PX milliseconds]") into the tree
+// of arguments that COMMAND DOCS sends, from which redis-cli makes its hints. Pure text in, tree
+// out.
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Handlers of the commands that look into the server rather than at values: COMMAND, OBJECT, MEMORY,
-// NIDUS.EXPLAIN, and the HELP that every container command has. Their table stands in
+// Handlers of the commands that look into the server rather than at values: COMMAND, OBJECT,
+// MEMORY, NIDUS.EXPLAIN, and the HELP that every container command has. Their table stands in
 // introspection.cpp; the facts that COMMAND tells of a spec come from command_facts.hpp.
 
 #include "command/context.hpp"

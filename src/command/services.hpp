@@ -33,7 +33,7 @@ struct ClientInfo {
 };
 
 struct KillFilter {
-  std::uint64_t id = 0;           // 0 = any
+  std::uint64_t id = 0;  // 0 = any
   std::string address, local_address, user, type;
   bool skip_me = true;
   std::int64_t max_age_s = -1;

@@ -19,13 +19,13 @@ using Handler = void (*)(Context&);
 enum Flag : std::uint32_t {
   kWrite = 1u << 0,
   kReadonly = 1u << 1,
-  kDenyOom = 1u << 2,   // may grow memory: refused when the memory limit cannot be kept
+  kDenyOom = 1u << 2,  // may grow memory: refused when the memory limit cannot be kept
   kAdmin = 1u << 3,
-  kNoAuth = 1u << 4,    // allowed before authentication
+  kNoAuth = 1u << 4,  // allowed before authentication
   kFast = 1u << 5,
-  kNoMulti = 1u << 6,   // refused inside MULTI
+  kNoMulti = 1u << 6,  // refused inside MULTI
   kNoScript = 1u << 7,
-  kLoading = 1u << 8,   // allowed while a data set is being loaded
+  kLoading = 1u << 8,  // allowed while a data set is being loaded
   kStale = 1u << 9,
   kBlocking = 1u << 10,
   kMovableKeys = 1u << 11,
@@ -47,8 +47,8 @@ struct CommandSpec {
   int arity = 0;          // as Redis counts: with the name; negative: at least
   std::uint32_t flags = 0;
   KeyRange keys = {};
-  std::string_view group;       // "string", "generic", "bitmap", "connection", "transactions", "server"
-  std::string_view since;       // of Redis, or of nidus for NIDUS.*
+  std::string_view group;  // "string", "generic", "bitmap", "connection", "transactions", "server"
+  std::string_view since;  // of Redis, or of nidus for NIDUS.*
   std::string_view complexity;  // as a sentence
   std::string_view summary;
   std::string_view syntax = {};  // arguments, e.g. "key value [NX | XX] [GET] [EX seconds | ...]"

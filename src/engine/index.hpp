@@ -6,9 +6,11 @@
 // pair of empty ones by one, and nothing else stops meanwhile. Items belong to whoever uses the
 // index: it stores and returns pointers and never frees an item.
 //
-// Thread-safety: find, find_batch, scan, size: any registered thread, no lock. Everything that takes
+// Thread-safety: find, find_batch, scan, size: any registered thread, no lock. Everything that
+// takes
 //   a Locked: the holder of that stripe.
-// State: a segment is live, or dead (replaced); a dead one keeps its last content until every reader
+// State: a segment is live, or dead (replaced); a dead one keeps its last content until every
+// reader
 //   has passed a quiescent state.
 // Lock order: stripes by address; then directory_mutex_; nothing is locked under it.
 // Publish: new segments are complete before the directory shows them; then the old one is dead.

@@ -9,8 +9,8 @@
 // Layout (8-byte aligned):
 //
 //   word 0, low  32 bits: value size (30) | has expiry (1) | long key (1)
-//   word 0, high 32 bits: access (24, atomic) | key size (8; long keys keep theirs behind the header)
-//   [long key: 8 bytes, key size]  [has expiry: 8 bytes, Unix ms]  key bytes  value bytes
+//   word 0, high 32 bits: access (24, atomic) | key size (8; long keys keep theirs behind the
+//   header) [long key: 8 bytes, key size]  [has expiry: 8 bytes, Unix ms]  key bytes  value bytes
 //
 // Invariant: only `access` changes after publication. `access` is the raw material of the score:
 // its meaning (a clock or a logarithmic counter) belongs to score.hpp.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The one audited account of the engine's memory: items (as the allocator rounds them) and the index
-// (segments and directories). What has been retired and waits for its readers is counted by
+// The one audited account of the engine's memory: items (as the allocator rounds them) and the
+// index (segments and directories). What has been retired and waits for its readers is counted by
 // thread.hpp. Connections' buffers are the server's account, kept apart so that slow readers never
 // evict data.
 //
 // Thread-safety: every call from every thread.
-// Invariant: over_limit() misses at most the slack of every other thread: each thread gathers its own
-// part and adds it to the common total when it exceeds the slack (a 1024th of the limit, at most
-// 64 KiB), so that writers share no line. The sums are exact.
+// Invariant: over_limit() misses at most the slack of every other thread: each thread gathers its
+// own part and adds it to the common total when it exceeds the slack (a 1024th of the limit, at
+// most 64 KiB), so that writers share no line. The sums are exact.
 
 #include <algorithm>
 #include <array>
@@ -51,18 +51,17 @@ class MemoryAccount {
   void set_limit(std::size_t bytes) {
     // relaxed (both): settings; pair with nothing
     limit_.store(bytes, std::memory_order_relaxed);
-    slack_.store(bytes == 0 ? kMaxSlack
-                            : std::min(kMaxSlack, static_cast<std::int64_t>(bytes / 1024)),
-                 std::memory_order_relaxed);
+    slack_.store(
+        bytes == 0 ? kMaxSlack : std::min(kMaxSlack, static_cast<std::int64_t>(bytes / 1024)),
+        std::memory_order_relaxed);
   }
   bool over_limit() const {
     const std::size_t limit_bytes = limit();
     if (limit_bytes == 0) return false;
     const std::uint32_t thread = sync::thread_index();
     // relaxed (both): statistics; eviction looks again at each write
-    const std::int64_t mine = thread < pending_.size()
-                                  ? pending_[thread].bytes.load(std::memory_order_relaxed)
-                                  : 0;
+    const std::int64_t mine =
+        thread < pending_.size() ? pending_[thread].bytes.load(std::memory_order_relaxed) : 0;
     return total_.load(std::memory_order_relaxed) + mine > static_cast<std::int64_t>(limit_bytes);
   }
 

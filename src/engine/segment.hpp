@@ -107,7 +107,7 @@ struct alignas(kCacheLineBytes) Segment {
   std::atomic<std::uint32_t> keys{0};
   std::atomic<std::uint32_t> expiring{0};
   std::atomic<Millis> next_expiry{kNoExpiry};  // no key here expires before it
-  std::uint32_t departures = 0;  // guests that left since the marks were last exact
+  std::uint32_t departures = 0;                // guests that left since the marks were last exact
 
   Bucket& first_bucket(std::uint64_t hash) const {
     return buckets[Geometry::bucket(hash, bucket_mask)];

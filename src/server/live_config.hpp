@@ -51,8 +51,8 @@ class LiveConfig {
   Expected<void> set(const std::vector<std::pair<std::string_view, std::string_view>>& values);
 
   /// Called with the new Config after each change, one call at a time, by the thread that changed
-  /// it: for what does not poll version() (the keyspace's limit and policy, the log's level). `apply`
-  /// may not call this LiveConfig.
+  /// it: for what does not poll version() (the keyspace's limit and policy, the log's level).
+  /// `apply` may not call this LiveConfig.
   void on_change(std::function<void(const Config&)> apply);
 
  private:

@@ -46,7 +46,8 @@ class Poller {
 
   /// Waits for events, at most timeout_ms (0: does not wait). Valid until the next call.
   std::span<const epoll_event> wait(int timeout_ms) {
-    const int n = ::epoll_wait(epoll_, events_.data(), static_cast<int>(events_.size()), timeout_ms);
+    const int n =
+        ::epoll_wait(epoll_, events_.data(), static_cast<int>(events_.size()), timeout_ms);
     return {events_.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
   }
 

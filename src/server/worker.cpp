@@ -106,8 +106,8 @@ void Worker::guarded(Connection& connection, const Action& action) {
   if (connection.closed()) remove(connection);
 }
 
-/// Events of one group: first all simple reads, then the keys that they will need are fetched side by
-/// side, then they run. With one request a read, memory latency is what the server adds to its
+/// Events of one group: first all simple reads, then the keys that they will need are fetched side
+/// by side, then they run. With one request a read, memory latency is what the server adds to its
 /// system calls.
 void Worker::handle_group(std::span<const epoll_event> events) {
   if (events.size() == 1) return handle(events[0]);
@@ -121,8 +121,8 @@ void Worker::handle_group(std::span<const epoll_event> events) {
     }
     auto& connection = static_cast<Connection&>(*target);
     guarded(connection, [&] {
-      const auto bytes = connection.read_ahead(events[i].events,
-                                               loop_.ahead.get() + i * Loop::kAheadBytes);
+      const auto bytes =
+          connection.read_ahead(events[i].events, loop_.ahead.get() + i * Loop::kAheadBytes);
       if (!bytes) return connection.on_events(events[i].events);
       if (!bytes->empty()) ahead[count++] = {&connection, *bytes};
     });

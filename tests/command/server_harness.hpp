@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A server for the tests of server and introspection commands: a real executor and keyspace, a small
-// configuration, figures that the test sets, and one client that sends a request and gets the bytes
-// of the reply.
+// A server for the tests of server and introspection commands: a real executor and keyspace, a
+// small configuration, figures that the test sets, and one client that sends a request and gets the
+// bytes of the reply.
 
 #include <initializer_list>
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The named races of several keys: crossing stripes, batches of one moment, units of several writes.
+// The named races of several keys: crossing stripes, batches of one moment, units of several
+// writes.
 
 #include <array>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The named races of one segment, each forced at a pause point. NIDUS_MUTANT plants the fault that a
-// test is there to notice; CMakeLists.txt lists the pairs.
+// The named races of one segment, each forced at a pause point. NIDUS_MUTANT plants the fault that
+// a test is there to notice; CMakeLists.txt lists the pairs.
 
 #include <cstdlib>
 #include <string>
@@ -37,8 +37,8 @@ std::vector<std::uint16_t> tags_of_distance(std::uint64_t distance) {
   return tags;
 }
 
-/// Four buckets; bucket 0 has one empty slot, buckets 1 and 2 are full, and the first key of bucket 1
-/// can move to bucket 0. A newcomer of bucket 1 then displaces exactly that key.
+/// Four buckets; bucket 0 has one empty slot, buckets 1 and 2 are full, and the first key of bucket
+/// 1 can move to bucket 0. A newcomer of bucket 1 then displaces exactly that key.
 struct MovingKey {
   explicit MovingKey(bool guest) {
     const auto near = tags_of_distance(1), far = tags_of_distance(3);

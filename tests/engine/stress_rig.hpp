@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Roles that use one keyspace at once, each checking what it sees. The same roles run in turn on one
-// thread, or each on a thread of its own; whoever fails on one thread has no race to blame.
+// Roles that use one keyspace at once, each checking what it sees. The same roles run in turn on
+// one thread, or each on a thread of its own; whoever fails on one thread has no race to blame.
 
 #include <algorithm>
 #include <array>

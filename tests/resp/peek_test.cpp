@@ -16,14 +16,15 @@ namespace {
 TEST(Peek, FindsTheKeyOfTheUsualForm) {
   EXPECT_EQ(peek_second_argument("*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n"), "key");
   EXPECT_EQ(peek_second_argument("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100\r\nnot yet here"), "k");
-  EXPECT_EQ(peek_second_argument("*2\r\n$3\r\nGET\r\n$13\r\nwith\r\n breaks\r\n"), "with\r\n breaks");
+  EXPECT_EQ(peek_second_argument("*2\r\n$3\r\nGET\r\n$13\r\nwith\r\n breaks\r\n"),
+            "with\r\n breaks");
 }
 
 TEST(Peek, SaysNothingAboutOtherForms) {
   for (const char* bytes :
-       {"", "*", "*1\r\n$4\r\nPING\r\n", "PING\r\n", "*2\r\n$3\r\nGET\r\n$3\r\nke", "*2\r\n$3\r\nGE",
-        "*2\r\n$-1\r\n", "*-1\r\n$3", "*2\r\n$99999999999\r\nx", "*x\r\n", "*2\n$3\nGET\n$1\nk\n",
-        "*2\r\n$3\r\nGET\r\n:3\r\nkey\r\n"}) {
+       {"", "*", "*1\r\n$4\r\nPING\r\n", "PING\r\n", "*2\r\n$3\r\nGET\r\n$3\r\nke",
+        "*2\r\n$3\r\nGE", "*2\r\n$-1\r\n", "*-1\r\n$3", "*2\r\n$99999999999\r\nx", "*x\r\n",
+        "*2\n$3\nGET\n$1\nk\n", "*2\r\n$3\r\nGET\r\n:3\r\nkey\r\n"}) {
     EXPECT_EQ(peek_second_argument(bytes), "") << bytes;
   }
 }
