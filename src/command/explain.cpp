@@ -4,9 +4,10 @@
 // each stage. A map in RESP3, a flat array in RESP2. The read does not count as a use of the key.
 
 #include <array>
-#include <boost/crc.hpp>
 #include <cstdio>
 #include <string>
+
+#include <nidus/ring/hash_slots.hpp>
 
 #include "command/introspection.hpp"
 #include "engine/score.hpp"
@@ -16,23 +17,6 @@ namespace {
 
 using engine::Explanation;
 using engine::Item;
-
-// Redis Cluster's slot of a key: CRC16 (XMODEM) of the part in the first non-empty {braces}, or of
-// the whole key. Source: the Redis Cluster specification, "Hash tags". Boost's crc_xmodem_type is
-// another function (it reflects its input), so the parameters are given here.
-unsigned hash_slot(std::string_view key) {
-  constexpr unsigned kSlots = 16384;
-  const std::size_t open = key.find('{');
-  if (open != std::string_view::npos) {
-    const std::size_t close = key.find('}', open + 1);
-    if (close != std::string_view::npos && close > open + 1) {
-      key = key.substr(open + 1, close - open - 1);
-    }
-  }
-  boost::crc_optimal<16, 0x1021, 0, 0, false, false> crc;
-  crc.process_bytes(key.data(), key.size());
-  return crc.checksum() % kSlots;
-}
 
 class Fields {
  public:
@@ -84,7 +68,7 @@ constexpr std::array kItemFields = {"bucket",      "slot",       "displacement",
 
 void place_fields(Fields& out, const Explanation& why, std::string_view key) {
   out.text("hash", hex(why.hash, 16));
-  out.integer("hash_slot", hash_slot(key));
+  out.integer("hash_slot", ring::hash_slot(key));
   out.text("tag", hex(why.tag, 4));
   out.integer("directory_index", why.directory_index);
   out.integer("directory_bits", why.directory_bits);
