@@ -10,10 +10,19 @@
 #include <cstdint>
 #include <string_view>
 
+// g++ 12 takes the unused operand of its own AVX-512 intrinsics for an uninitialised value.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #ifndef XXH_INLINE_ALL
-#define XXH_INLINE_ALL
+#define XXH_INLINE_ALL  // the hash of an integer is a few instructions; a call would cost as much
 #endif
 #include <xxhash.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 namespace nidus::filter {
 
