@@ -2,11 +2,11 @@
 #pragma once
 
 // The one wait of a server thread: epoll, edge-triggered for connections. Connections are not
-// Boost.Asio sockets for one reason, counted in system calls. Asio's reactor re-arms each wait with
-// an epoll_ctl, or tries a read first that finds nothing: four calls a request where epoll_wait,
-// recv and send suffice, and at pipeline 1 the system calls are nearly all of a request's cost.
-// With one thread a connection, edge-triggered epoll needs no re-arming: a read that comes back
-// short has emptied the socket, and what arrives later is a new edge.
+// Boost.Asio sockets: a waiting one would own a buffer or cost an epoll_ctl a request, and which
+// sockets are ready together would be hidden, which the server uses to fetch the keys of many
+// clients side by side (docs/decisions/0003-connections-wait-on-epoll.md, with the figures). With one
+// thread a connection, edge-triggered epoll needs no re-arming: a read that comes back short has
+// emptied the socket, and what arrives later is a new edge.
 //
 // Thread-safety: one thread, but for Mailbox (mailbox.hpp), whose eventfd it waits on.
 
