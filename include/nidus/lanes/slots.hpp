@@ -19,6 +19,7 @@
 #include <hwy/highway.h>
 
 #include <nidus/base/platform.hpp>
+#include <nidus/lanes/mask_bits.hpp>
 
 namespace nidus::lanes {
 
@@ -46,9 +47,7 @@ struct VectorSlots {
     unsigned mask = 0;
     for (unsigned i = 0; i < kSlotsPerBucket; i += static_cast<unsigned>(hn::Lanes(d))) {
       const auto tags = hn::ShiftRight<kTagShift>(hn::Load(d, words + i));
-      std::uint8_t bits[8] = {};
-      hn::StoreMaskBits(d, hn::Eq(tags, wanted), bits);
-      mask |= static_cast<unsigned>(bits[0]) << i;
+      mask |= mask_bits(d, hn::Eq(tags, wanted)) << i;
     }
     return mask;
   }

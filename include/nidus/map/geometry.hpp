@@ -34,6 +34,14 @@ struct Geometry {
     return bucket ^ (((tag * kSpread >> 29) & mask) | 1);
   }
 
+  /// The other bucket where all of the hash decides it, not the tag alone: more distances, but the
+  /// key must be hashed again before it can be displaced.
+  static constexpr std::uint64_t alternate_by_hash(std::uint64_t bucket, std::uint64_t hash,
+                                                   std::uint64_t mask) {
+    const std::uint64_t spread = hash * kSpread;
+    return bucket ^ (((spread >> 32 | spread << 32) & mask) | 1);
+  }
+
   /// Which of the first bucket's eight overflow marks speaks for this key.
   static constexpr unsigned overflow_class(std::uint16_t tag) { return tag >> 13; }
 

@@ -26,12 +26,16 @@ struct Place {
 };
 
 /// places[0] is where the newcomer goes; places[i] moves to places[i + 1]; the last one is empty.
-struct Path {
+template <std::size_t kMoves>
+struct BasicPath {
   std::size_t length = 0;  // 0: none found
-  std::array<Place, kMaxPathMoves + 1> places;
+  std::array<Place, kMoves + 1> places;
 };
+using Path = BasicPath<kMaxPathMoves>;
 
-template <class Table>
+/// The shortest path that a look at `kMaxNodes` buckets finds. 512: the two, their 16, the 128 behind
+/// those and most of the fourth level, with eight slots a bucket.
+template <std::size_t kMaxNodes = 512, class Table>
 Path find_path(const Table& table, std::uint64_t bucket1, std::uint64_t bucket2) {
   struct Node {
     std::uint64_t bucket;
@@ -39,7 +43,7 @@ Path find_path(const Table& table, std::uint64_t bucket1, std::uint64_t bucket2)
     std::uint8_t slot;   // of the parent's bucket: the key there would move here
     std::uint8_t depth;
   };
-  constexpr std::size_t kMaxNodes = 512;  // 2 + 16 + 128 + most of the fourth level
+  static_assert(kMaxNodes >= 2 && kMaxNodes <= 65536, "a node names its parent in 16 bits");
   std::array<Node, kMaxNodes> nodes;
   nodes[0] = {bucket1, 0, 0, 0};
   nodes[1] = {bucket2, 1, 0, 0};
@@ -61,7 +65,7 @@ Path find_path(const Table& table, std::uint64_t bucket1, std::uint64_t bucket2)
       return unwind(root, static_cast<unsigned>(empty));
     }
   }
-  for (std::size_t head = 0; head < count; ++head) {
+  for (std::size_t head = 0; head < count && count < kMaxNodes; ++head) {
     const Node from = nodes[head];
     if (from.depth == kMaxPathMoves) break;
     for (unsigned slot = 0; slot < Table::kSlots && count < kMaxNodes; ++slot) {
@@ -73,7 +77,48 @@ Path find_path(const Table& table, std::uint64_t bucket1, std::uint64_t bucket2)
       }
       ++count;
     }
-    if (count == kMaxNodes && head + 1 < count && nodes[head + 1].depth > 2) break;
+  }
+  return {};
+}
+
+inline constexpr std::size_t kMaxWalkMoves = 127;
+
+/// The textbook's way, one random step after the other: for comparison, and where a path's length
+/// matters less than what the search looks at. `random` gives 64 bits a call. No slot is stepped on
+/// twice, so that the walk can be executed from its empty end as any path can.
+template <class Table, class Random>
+BasicPath<kMaxWalkMoves> find_walk(const Table& table, std::uint64_t bucket1,
+                                   std::uint64_t bucket2, Random& random) {
+  BasicPath<kMaxWalkMoves> path;
+  for (const std::uint64_t root : {bucket1, bucket2}) {
+    if (const int empty = table.empty_slot(root); empty >= 0) {
+      path.places[0] = {root, static_cast<unsigned>(empty)};
+      path.length = 1;
+      return path;
+    }
+  }
+  const auto stepped_on = [&path](std::uint64_t bucket, unsigned slot, std::size_t steps) {
+    for (std::size_t i = 0; i < steps; ++i) {
+      if (path.places[i].bucket == bucket && path.places[i].slot == slot) return true;
+    }
+    return false;
+  };
+  std::uint64_t bucket = (random() & 1) != 0 ? bucket1 : bucket2;
+  for (std::size_t step = 0; step < kMaxWalkMoves; ++step) {
+    auto slot = static_cast<unsigned>(random() >> 32) % Table::kSlots;
+    unsigned tries = 0;
+    while (tries < Table::kSlots && stepped_on(bucket, slot, step)) {
+      slot = (slot + 1) % Table::kSlots;
+      ++tries;
+    }
+    if (tries == Table::kSlots) return {};
+    path.places[step] = {bucket, slot};
+    bucket = table.alternate(bucket, slot);
+    if (const int empty = table.empty_slot(bucket); empty >= 0) {
+      path.places[step + 1] = {bucket, static_cast<unsigned>(empty)};
+      path.length = step + 2;
+      return path;
+    }
   }
   return {};
 }
