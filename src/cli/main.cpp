@@ -10,7 +10,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/lab_command.hpp"
 #include "cli/report.hpp"
+#include "cli/ring_command.hpp"
 #include "cli/serve_command.hpp"
 #include "server/config_table.hpp"
 
@@ -62,6 +64,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);  // none is reported below, after words that are no command
   app.get_formatter()->column_width(44);
   ServeCommand serve(app);
+  RingCommand ring(app);
+  LabCommand lab(app);
   bool version_as_json = false;
   CLI::App* version = app.add_subcommand("version", "Print the version");
   version->add_flag("--json", version_as_json, "As JSON");
@@ -84,6 +88,8 @@ int run(int argc, char** argv) {
   }
   if (version->parsed()) return print_version(version_as_json);
   if (help->parsed()) return print_help(app, topic);
+  if (ring.chosen()) return ring.run();
+  if (lab.chosen()) return lab.run();
   std::error_code unknown;  // INFO then shows an empty path
   return serve.run(std::filesystem::read_symlink("/proc/self/exe", unknown).string());
 }
