@@ -33,31 +33,35 @@ inline constexpr int kTurns[4][4] = {
 using State = std::array<std::uint32_t, 4>;
 using Block = std::array<std::uint8_t, 64>;
 
-constexpr void compress(State& state, const Block& block) {
-  std::array<std::uint32_t, 16> words{};
-  for (unsigned i = 0; i < 64; ++i) words[i / 4] |= std::uint32_t{block[i]} << (8 * (i % 4));
+// Sixteen steps of one round: which word each takes, and the round's function. Unrolled, so that the
+// four state words stay in registers and every index is known.
+template <unsigned round, class Function>
+constexpr void run_round(State& state, const std::array<std::uint32_t, 16>& words, Function f) {
+  constexpr unsigned kStep[] = {1, 5, 3, 7}, kFirst[] = {0, 1, 5, 0};
   auto [a, b, c, d] = state;
-  for (unsigned i = 0; i < 64; ++i) {
-    std::uint32_t f = 0;
-    unsigned word = 0;
-    switch (i / 16) {
-      case 0:
-        f = (b & c) | (~b & d), word = i;
-        break;
-      case 1:
-        f = (d & b) | (~d & c), word = (5 * i + 1) % 16;
-        break;
-      case 2:
-        f = b ^ c ^ d, word = (3 * i + 5) % 16;
-        break;
-      default:
-        f = c ^ (b | ~d), word = (7 * i) % 16;
-        break;
-    }
-    const std::uint32_t turned = std::rotl(a + f + kSines[i] + words[word], kTurns[i / 16][i % 4]);
-    a = d, d = c, c = b, b += turned;
+#pragma GCC unroll 16
+  for (unsigned i = 0; i < 16; ++i) {
+    const std::uint32_t word = words[(kStep[round] * i + kFirst[round]) % 16];
+    const std::uint32_t sum = a + f(b, c, d) + kSines[16 * round + i] + word;
+    a = d, d = c, c = b, b += std::rotl(sum, kTurns[round][i % 4]);
   }
-  state[0] += a, state[1] += b, state[2] += c, state[3] += d;
+  state = {a, b, c, d};
+}
+
+constexpr void compress(State& state, const Block& block) {
+  using Word = std::uint32_t;
+  std::array<Word, 16> words{};
+#pragma GCC unroll 16
+  for (unsigned i = 0; i < 16; ++i) {
+    words[i] = Word{block[4 * i]} | Word{block[4 * i + 1]} << 8 | Word{block[4 * i + 2]} << 16 |
+               Word{block[4 * i + 3]} << 24;
+  }
+  State next = state;
+  run_round<0>(next, words, [](Word b, Word c, Word d) { return d ^ (b & (c ^ d)); });
+  run_round<1>(next, words, [](Word b, Word c, Word d) { return c ^ (d & (b ^ c)); });
+  run_round<2>(next, words, [](Word b, Word c, Word d) { return b ^ c ^ d; });
+  run_round<3>(next, words, [](Word b, Word c, Word d) { return c ^ (b | ~d); });
+  for (unsigned i = 0; i < 4; ++i) state[i] += next[i];
 }
 
 }  // namespace md5
