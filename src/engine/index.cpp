@@ -275,7 +275,8 @@ namespace {
 // range counts as visited. (prefix, tag) only ever increases, so that every scan ends.
 //
 // Cursors stay below 2^53, because clients in languages whose numbers are doubles parse them. So the
-// width has no field of its own: the lowest one behind the prefix's bits marks where they end.
+// width has no field of its own: the lowest one behind the prefix's bits marks where they end. (So a
+// prefix must be a multiple of its width: what is left of a joined segment is taken in such parts.)
 //   52                     16 15      0
 //   [ prefix, 1, zeros ...  ] [ tag   ]       0 is the start
 constexpr unsigned kCursorTagBits = 16;
@@ -304,6 +305,11 @@ Cursor read_cursor(std::uint64_t cursor) {
   return {prefix, Index::kMaxLocalBits - behind, tag};
 }
 
+/// The width of the widest range that starts with this hash.
+unsigned widest_at(std::uint64_t prefix) {
+  return prefix == 0 ? 0 : 64 - static_cast<unsigned>(std::countr_zero(prefix));
+}
+
 /// The first hash behind the range that holds the prefix; 0 at the end of all.
 std::uint64_t range_end(std::uint64_t prefix, unsigned bits) {
   if (bits == 0) return 0;
@@ -321,9 +327,10 @@ std::uint64_t Index::collect(std::uint64_t cursor, std::size_t count,
     const sync::Stripe::Ticket ticket = segment->stripe.ticket();
     if (sync::Stripe::dead(ticket)) continue;
     const std::size_t keys = segment->keys.load(std::memory_order_relaxed);  // relaxed: a hint
-    // The range that this page is about: the cursor's, or the segment's if that is smaller or new.
+    // The range that this page is about: the cursor's if it is under way, else the widest that
+    // starts at the prefix; never wider than the segment.
     const unsigned bits =
-        first_tag == 0 ? segment->local_bits : std::max(cursor_bits, segment->local_bits);
+        std::max(first_tag == 0 ? widest_at(prefix) : cursor_bits, segment->local_bits);
     // As many tags as hold about `count` of the segment's keys.
     const std::size_t wanted = std::clamp<std::size_t>(count, 1, keys + 1);
     const std::uint64_t tags = keys == 0 ? 65536 : 65536 * wanted / keys + 1;

@@ -118,6 +118,8 @@ void Keyspace::bury(std::vector<Segment*> segments) {
     (*passed)->store(true, std::memory_order_release);  // release: pairs with free_detached()
     delete passed;
   });
+  // At once: the ticket is small, what hangs on it is not.
+  hand_over_retired();
 }
 
 void Keyspace::free_segment(Segment* segment) {

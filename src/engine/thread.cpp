@@ -235,7 +235,12 @@ std::size_t retired_bytes() {
   return bytes < 0 ? 0 : static_cast<std::size_t>(bytes);
 }
 
-void release_free_memory() { mi_collect(true); }
+void hand_over_retired() { this_thread().hand_over(); }
+
+void release_free_memory() {
+  hand_over_retired();  // a quiet thread's last batch would wait for ever
+  mi_collect(true);
+}
 
 void reclaim_now() {
   ThreadState& state = this_thread();

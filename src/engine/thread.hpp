@@ -35,6 +35,9 @@ void retire(void* object, std::size_t bytes, void (*free_it)(void*));
 /// Bytes retired and not yet freed, of all threads.
 std::size_t retired_bytes();
 
+/// Starts the grace period of what this thread has retired, without waiting for a batch to fill.
+void hand_over_retired();
+
 /// Gives memory that the allocator keeps for this thread back to the system. Call now and then, when
 /// there is time: freed buffers of a burst stay otherwise. Cost: one look at each page of the
 /// thread's heap.
