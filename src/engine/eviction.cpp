@@ -130,10 +130,12 @@ bool Keyspace::evict_anywhere(std::uint64_t random, Millis now) {
 }
 
 bool Keyspace::evict_until_fits(Database& database, std::uint64_t hash, Millis now) {
-  // What a clear() left goes before any key that is still there.
-  while (memory_.over_limit() && free_detached(Deadline::min())) {
-    // relaxed: a hint
-    if (detached_segments_.load(std::memory_order_relaxed) == 0) break;
+  // What a clear() left goes before any key that is still there, and before a write is refused.
+  // relaxed: a hint
+  while (memory_.over_limit() && detached_segments_.load(std::memory_order_relaxed) != 0) {
+    if (free_detached(Deadline::min())) continue;
+    if (Index::this_thread_holds_locks()) break;
+    wait_for_detached();
   }
   bool at_home = policy() != Policy::kNoEviction;
   while (memory_.over_limit()) {

@@ -262,6 +262,8 @@ class Keyspace {
   bool sweep(Database& database, Millis now, Deadline deadline);
   void expire_in(Database& database, Segment& segment, Millis now);
   void bury(std::vector<Segment*> segments);
+  /// Until no reader can hold what is detached now. The thread holds no stripes and no items.
+  void wait_for_detached();
   /// Frees detached segments until the deadline; true if some could be freed or none is left.
   bool free_detached(Deadline deadline);
   void free_segment(Segment* segment);

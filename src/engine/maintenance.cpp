@@ -106,20 +106,31 @@ void Keyspace::bury(std::vector<Segment*> segments) {
   for (const Segment* segment : segments) bytes += segment->bytes();
   auto unreferenced = std::make_shared<std::atomic<bool>>(false);
   auto* ticket = new std::shared_ptr<std::atomic<bool>>(unreferenced);
-  {
-    const std::lock_guard lock(detached_mutex_);
-    // relaxed: a hint
-    detached_segments_.fetch_add(segments.size(), std::memory_order_relaxed);
-    detached_.push_back({std::move(segments), std::move(unreferenced)});
-  }
   // A grace period from here on, no reader can hold what the segments hold.
   retire(ticket, bytes, [](void* object) {
     auto* passed = static_cast<std::shared_ptr<std::atomic<bool>>*>(object);
     (*passed)->store(true, std::memory_order_release);  // release: pairs with free_detached()
     delete passed;
   });
-  // At once: the ticket is small, what hangs on it is not.
+  // At once: the ticket is small, what hangs on it is not. And before the segments are listed:
+  // wait_for_detached() relies on it.
   hand_over_retired();
+  const std::lock_guard lock(detached_mutex_);
+  // relaxed: a hint
+  detached_segments_.fetch_add(segments.size(), std::memory_order_relaxed);
+  detached_.push_back({std::move(segments), std::move(unreferenced)});
+}
+
+void Keyspace::wait_for_detached() {
+  std::vector<std::shared_ptr<std::atomic<bool>>> tickets;
+  {
+    const std::lock_guard lock(detached_mutex_);
+    for (const Detached& detached : detached_) tickets.push_back(detached.unreferenced);
+  }
+  // Their grace periods have begun; they end in here, while a ticket's own thread may be asleep.
+  reclaim_now();
+  // release: pairs with free_detached()
+  for (const auto& ticket : tickets) ticket->store(true, std::memory_order_release);
 }
 
 void Keyspace::free_segment(Segment* segment) {
