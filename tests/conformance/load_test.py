@@ -105,6 +105,31 @@ class Connections(FaultCase):
         self.settles(self.server.open_files, files + 1)
         self.settles(self.server.resident_bytes, before + 32 * MIB)
 
+    def test_what_slow_readers_held_goes_back_when_they_leave(self):
+        self.expect(b"+OK\r\n", "SET", "big", "x" * (4 * MIB))
+        before = self.server.resident_bytes()
+        links = [self.server.connect() for _ in range(40)]
+        for link in links:
+            link.sendall(encode("GET", "big") * 3)
+        time.sleep(0.5)
+        self.answers_quickly()
+        for link in links:
+            reset(link)
+        self.settles(self.server.resident_bytes, before + 48 * MIB)
+
+    def test_memory_of_deleted_values_goes_back(self):
+        before = self.server.resident_bytes()
+        for count, size in ((200, 1000000), (200000, 1000)):
+            with self.subTest(size=size):
+                value = b"v" * size
+                for start in range(0, count, 100):
+                    self.wire.raw(b"".join(encode("SET", f"key:{i}", value) for i in range(start, start + 100)))
+                    for _ in range(100):
+                        self.assertEqual(self.wire.reply(), b"+OK\r\n")
+                self.assertGreater(self.server.resident_bytes(), before + 150 * MIB)
+                self.expect(b"+OK\r\n", "FLUSHALL")
+                self.settles(self.server.resident_bytes, before + 48 * MIB)
+
     def test_sigterm_under_load_ends_with_status_0(self):
         with case.servers.Server(case.arguments().server, case.kind()) as server:
             stop = threading.Event()
