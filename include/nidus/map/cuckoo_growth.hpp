@@ -49,7 +49,7 @@ void CuckooTable<B, P, A>::release() {
   std::allocator_traits<BucketAllocator>::deallocate(allocator, buckets_,
                                                      static_cast<std::size_t>(count_));
   buckets_ = nothing();
-  count_ = mask_ = size_ = grow_at_ = departures_ = 0;
+  count_ = mask_ = size_ = grow_at_ = departures_ = disorder_ = 0;
 }
 
 /// Constructs in `to` what stands in the source's slot, which keeps what is left of it.
@@ -81,8 +81,27 @@ void CuckooTable<B, P, A>::move(Place from, Place to) {
   if (was_guest) ++departures_;
 }
 
+/// Frees a slot of a full bucket by moving one of its guests to its own first bucket.
+template <class B, class P, class A>
+int CuckooTable<B, P, A>::send_a_guest_home(std::uint64_t index) {
+  for (unsigned guests = buckets_[index].guests(); guests != 0; guests &= guests - 1) {
+    const auto slot = static_cast<unsigned>(std::countr_zero(guests));
+    const std::uint64_t home = alternate(index, slot);
+    if (const int empty = empty_slot(home); empty >= 0) {
+      move({index, slot}, {home, static_cast<unsigned>(empty)});
+      return static_cast<int>(slot);
+    }
+  }
+  return kAbsent;
+}
+
 template <class B, class P, class A>
 auto CuckooTable<B, P, A>::search(std::uint64_t hash) -> Found {
+  if (dense()) {
+    const std::uint64_t home = first(hash);
+    if (const int slot = empty_slot(home); slot >= 0) return {home, slot};
+    if (const int slot = send_a_guest_home(home); slot >= 0) return {home, slot};
+  }
   const auto take = [this](const auto& path) -> Found {
     if (path.length == 0) return {0, kAbsent};
     execute(path);
@@ -98,6 +117,7 @@ auto CuckooTable<B, P, A>::search(std::uint64_t hash) -> Found {
 
 template <class B, class P, class A>
 auto CuckooTable<B, P, A>::make_place(std::uint64_t hash) -> Found {
+  if (untidy()) tidy();
   for (unsigned growths = 0;; ++growths) {
     const bool may_grow = count_ * 2 <= max_buckets_ && max_buckets_ >= B::kMinBuckets;
     if (count_ > 0 && (size_ < grow_at_ || !may_grow)) {
@@ -158,8 +178,8 @@ void CuckooTable<B, P, A>::split_into(CuckooTable& next) {
     hashes.reserve(static_cast<std::size_t>(size_));
     for (std::uint64_t i = 0; i < count_; ++i) {
       for (unsigned used = buckets_[i].used(); used != 0; used &= used - 1) {
-        hashes.push_back(buckets_[i].hash_of(
-            hasher_, static_cast<unsigned>(std::countr_zero(used)), i, mask_));
+        hashes.push_back(
+            buckets_[i].hash_of(hasher_, static_cast<unsigned>(std::countr_zero(used)), i, mask_));
       }
     }
   }
@@ -186,20 +206,19 @@ template <class B, class P, class A>
 void CuckooTable<B, P, A>::prefetch_homes_of_guests(std::uint64_t index) const {
   if (index >= count_) return;
   if constexpr (!B::kNothrowHash || P::kAlternate == Alternate::kSecondHash) return;
-  for (unsigned used = buckets_[index].used(); used != 0; used &= used - 1) {
-    const auto slot = static_cast<unsigned>(std::countr_zero(used));
-    if (buckets_[index].guest(slot)) lanes::prefetch(buckets_ + alternate(index, slot));
+  for (unsigned guests = buckets_[index].guests(); guests != 0; guests &= guests - 1) {
+    const auto slot = static_cast<unsigned>(std::countr_zero(guests));
+    lanes::prefetch(buckets_ + alternate(index, slot));
   }
 }
 
-/// Guests go home where there is room; the others are marked there. Requires: no marks yet.
+/// Guests go home where there is room; the others are marked there.
 template <class B, class P, class A>
 void CuckooTable<B, P, A>::settle_guests() {
   for (std::uint64_t i = 0; i < count_; ++i) {
     prefetch_homes_of_guests(i + kGuestsAhead);
-    for (unsigned used = buckets_[i].used(); used != 0; used &= used - 1) {
-      const auto slot = static_cast<unsigned>(std::countr_zero(used));
-      if (!buckets_[i].guest(slot)) continue;
+    for (unsigned guests = buckets_[i].guests(); guests != 0; guests &= guests - 1) {
+      const auto slot = static_cast<unsigned>(std::countr_zero(guests));
       const std::uint64_t home = alternate(i, slot);
       if (const int empty = empty_slot(home); empty >= 0) {
         move({i, slot}, {home, static_cast<unsigned>(empty)});
@@ -216,9 +235,9 @@ void CuckooTable<B, P, A>::refresh_marks() {
   for (std::uint64_t i = 0; i < count_; ++i) buckets_[i].clear_marks();
   for (std::uint64_t i = 0; i < count_; ++i) {
     prefetch_homes_of_guests(i + kGuestsAhead);
-    for (unsigned used = buckets_[i].used(); used != 0; used &= used - 1) {
-      const auto slot = static_cast<unsigned>(std::countr_zero(used));
-      if (buckets_[i].guest(slot)) mark(alternate(i, slot), buckets_[i].tag(slot));
+    for (unsigned guests = buckets_[i].guests(); guests != 0; guests &= guests - 1) {
+      const auto slot = static_cast<unsigned>(std::countr_zero(guests));
+      mark(alternate(i, slot), buckets_[i].tag(slot));
     }
   }
   departures_ = 0;
@@ -320,6 +339,7 @@ void CuckooTable<B, P, A>::copy_from(const CuckooTable& from) {
     std::copy_n(from.buckets_, count_, buckets_);
     size_ = from.size_;
     departures_ = from.departures_;
+    disorder_ = from.disorder_;
     return;
   }
   for (std::uint64_t i = 0; i < count_; ++i) {
@@ -341,6 +361,7 @@ void CuckooTable<B, P, A>::swap_buckets(CuckooTable& with) noexcept {
   std::swap(grow_at_, with.grow_at_);
   std::swap(count_, with.count_);
   std::swap(departures_, with.departures_);
+  std::swap(disorder_, with.disorder_);
   std::swap(max_buckets_, with.max_buckets_);
   std::swap(max_load_, with.max_load_);
 }

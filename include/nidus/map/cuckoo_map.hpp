@@ -38,8 +38,8 @@ template <class Key, class Policy>
 concept PackedKeys =
     IntegerKey<Key> && std::same_as<typename Policy::template Hash<Key>, DefaultHash<Key>> &&
     (std::same_as<typename Policy::template Equal<Key>, std::equal_to<>> ||
-     std::same_as<typename Policy::template Equal<Key>, std::equal_to<Key>>) &&
-    Policy::kAlternate == Alternate::kPartialKey;
+     std::same_as<typename Policy::template Equal<Key>, std::equal_to<Key>>)&&Policy::kAlternate
+    == Alternate::kPartialKey;
 
 template <class Key, class Value, class Policy = MapPolicy>
 class CuckooMap {
@@ -71,11 +71,10 @@ class CuckooMap {
 
   template <class K>
   static constexpr bool kTransparent = !kPacked && !std::same_as<std::remove_cvref_t<K>, Key> &&
-                                       !std::convertible_to<K, const_iterator> &&
-                                       requires {
-                                         typename hasher::is_transparent;
-                                         typename key_equal::is_transparent;
-                                       };
+                                       !std::convertible_to<K, const_iterator> && requires {
+    typename hasher::is_transparent;
+    typename key_equal::is_transparent;
+  };
 
  public:
   // --- construction ---
@@ -88,8 +87,7 @@ class CuckooMap {
     reserve(elements);
   }
   CuckooMap(size_type elements, const hasher& hash, const key_equal& equal = key_equal(),
-            const allocator_type& allocator = allocator_type())
-    requires(!kPacked)
+            const allocator_type& allocator = allocator_type()) requires(!kPacked)
       : table_(hash, equal, allocator) {
     reserve(elements);
   }
@@ -157,19 +155,25 @@ class CuckooMap {
 
   allocator_type get_allocator() const { return table_.allocator(); }
   hasher hash_function() const {
-    if constexpr (kPacked) return hasher();
-    else return table_.hasher();
+    if constexpr (kPacked)
+      return hasher();
+    else
+      return table_.hasher();
   }
   key_equal key_eq() const {
-    if constexpr (kPacked) return key_equal();
-    else return table_.equality();
+    if constexpr (kPacked)
+      return key_equal();
+    else
+      return table_.equality();
   }
 
   // --- size ---
 
   bool empty() const { return table_.size() == 0; }
   size_type size() const { return static_cast<size_type>(table_.size()); }
-  size_type max_size() const { return static_cast<size_type>(table_.max_buckets()) * Table::kSlots; }
+  size_type max_size() const {
+    return static_cast<size_type>(table_.max_buckets()) * Table::kSlots;
+  }
   size_type capacity() const { return static_cast<size_type>(table_.slots()); }
   size_type bucket_count() const { return static_cast<size_type>(table_.buckets()); }
   float load_factor() const {
@@ -214,25 +218,17 @@ class CuckooMap {
 
   // The same with what hash and equality take for a key (both have is_transparent).
   template <class K>
-    requires(kTransparent<K>)
-  iterator find(const K& key) {
+  requires(kTransparent<K>) iterator find(const K& key) {
     return at_place<iterator>(table_, locate(key));
   }
   template <class K>
-    requires(kTransparent<K>)
-  const_iterator find(const K& key) const {
-    return at_place<const_iterator>(table_, locate(key));
-  }
+  requires(kTransparent<K>) const_iterator find(const K& key)
+  const { return at_place<const_iterator>(table_, locate(key)); }
   template <class K>
-    requires(kTransparent<K>)
-  bool contains(const K& key) const {
-    return locate(key).slot >= 0;
-  }
+  requires(kTransparent<K>) bool contains(const K& key) const { return locate(key).slot >= 0; }
   template <class K>
-    requires(kTransparent<K>)
-  size_type count(const K& key) const {
-    return contains(key) ? 1 : 0;
-  }
+  requires(kTransparent<K>) size_type count(const K& key)
+  const { return contains(key) ? 1 : 0; }
 
   /// Looks up many keys with overlapping memory accesses: out[i] points to keys[i]'s value or is
   /// null. Returns how many are here. Requires: out.size() >= keys.size(). No allocation.
@@ -334,16 +330,15 @@ class CuckooMap {
   }
   size_type erase(const Key& key) { return erase_key(key); }
   template <class K>
-    requires(kTransparent<K>)
-  size_type erase(const K& key) {
-    return erase_key(key);
-  }
+  requires(kTransparent<K>) size_type erase(const K& key) { return erase_key(key); }
   template <class Predicate>
   friend size_type erase_if(CuckooMap& map, Predicate predicate) {
     const size_type before = map.size();
     for (auto at = map.begin(); at != map.end();) {
-      if (predicate(*at)) at = map.erase(at);
-      else ++at;
+      if (predicate(*at))
+        at = map.erase(at);
+      else
+        ++at;
     }
     return before - map.size();
   }
@@ -447,8 +442,10 @@ class CuckooMap {
   }
   template <class K>
   static auto&& key_to_move(K& key) {
-    if constexpr (kPacked) return key;
-    else return std::move(const_cast<Key&>(key));
+    if constexpr (kPacked)
+      return key;
+    else
+      return std::move(const_cast<Key&>(key));
   }
 
   Table table_;

@@ -62,6 +62,6 @@ struct DefaultHash<std::string_view> : StringHash {};
 
 /// Keys that are numbers of at most 64 bits.
 template <class Key>
-concept IntegerKey = (std::integral<Key> || std::is_enum_v<Key>) && sizeof(Key) <= 8;
+concept IntegerKey = (std::integral<Key> || std::is_enum_v<Key>)&&sizeof(Key) <= 8;
 
 }  // namespace nidus::map

@@ -47,8 +47,8 @@ class MapIterator {
       : table_(table), bucket_(bucket), slot_(slot) {}
   /// An iterator turns into a const_iterator.
   template <bool kFromConst>
-    requires(kConst && !kFromConst)
-  MapIterator(const MapIterator<Table, Key, Value, kFromConst>& from)
+  requires(kConst && !kFromConst)
+      MapIterator(const MapIterator<Table, Key, Value, kFromConst>& from)
       : table_(from.table()), bucket_(from.bucket()), slot_(from.slot()) {}
 
   reference operator*() const {

@@ -42,12 +42,12 @@ constexpr std::size_t bucket_alignment(std::size_t bytes, std::size_t natural) {
 }
 
 template <class Key, class Value, class Policy>
-struct alignas(bucket_alignment(Policy::kSlots * (8 + sizeof(Value)),
+struct alignas(bucket_alignment(Policy::kSlots*(8 + sizeof(Value)),
                                 alignof(Value) > 8 ? alignof(Value) : 8)) PackedBucket {
   static constexpr unsigned kSlots = Policy::kSlots;
   static constexpr unsigned kAllSlots = (1u << kSlots) - 1;
   static constexpr std::uint64_t kMinBuckets = kSlots == 4 ? 16 : 8;  // 4 and 3 bits of flags
-  static constexpr bool kExact = true;  // a match is the key
+  static constexpr bool kExact = true;                                // a match is the key
   static constexpr bool kNothrowHash = true;
   static constexpr bool kTrivial = std::is_trivially_copyable_v<Value>;
   static constexpr bool kNothrowMove = std::is_nothrow_move_constructible_v<Value>;
@@ -65,10 +65,16 @@ struct alignas(bucket_alignment(Policy::kSlots * (8 + sizeof(Value)),
 
   unsigned used() const { return Lanes::template match<kSlots>(words.data(), kUsed, kUsed); }
   unsigned empty() const { return Lanes::template match<kSlots>(words.data(), kUsed, 0); }
+  unsigned guests() const {
+    return Lanes::template match<kSlots>(words.data(), kUsed | kGuest, kUsed | kGuest);
+  }
   bool guest(unsigned slot) const { return (words[slot] & kGuest) != 0; }
   std::uint16_t tag(unsigned slot) const { return Geometry::tag(words[slot]); }
 
   bool marked(unsigned cls) const { return ((words[cls % kSlots] >> mark_shift(cls)) & 1) != 0; }
+  bool any_mark() const {
+    return Lanes::template match<kSlots>(words.data(), kMarks, 0) != kAllSlots;
+  }
   void set_mark(unsigned cls) { words[cls % kSlots] |= std::uint64_t{1} << mark_shift(cls); }
   void clear_marks() {
     for (auto& word : words) word &= ~kMarks;
@@ -133,15 +139,15 @@ struct alignas(bucket_alignment(Policy::kSlots * (8 + sizeof(Value)),
 
   /// Makes a constructed slot a key's. The marks stay.
   void occupy(unsigned slot, std::uint64_t hash, std::uint64_t mask, bool is_guest) {
-    words[slot] = (words[slot] & kMarks) | (hash & ~index_bits(mask)) | kUsed |
-                  (is_guest ? kGuest : 0);
+    words[slot] =
+        (words[slot] & kMarks) | (hash & ~index_bits(mask)) | kUsed | (is_guest ? kGuest : 0);
   }
   void vacate(unsigned slot) { words[slot] &= kMarks; }
 
   template <class Allocator, class K, class... Args>
   void construct(Allocator& allocator, unsigned slot, K&&, Args&&... args) {
-    std::allocator_traits<Allocator>::construct(
-        allocator, reinterpret_cast<Value*>(&values) + slot, std::forward<Args>(args)...);
+    std::allocator_traits<Allocator>::construct(allocator, reinterpret_cast<Value*>(&values) + slot,
+                                                std::forward<Args>(args)...);
   }
   /// Calls take(key, value) with what the slot holds. The key is in the hash: nothing to take.
   template <class Take>

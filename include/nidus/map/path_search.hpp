@@ -40,7 +40,7 @@ Path find_path(const Table& table, std::uint64_t bucket1, std::uint64_t bucket2)
   struct Node {
     std::uint64_t bucket;
     std::uint16_t parent;
-    std::uint8_t slot;   // of the parent's bucket: the key there would move here
+    std::uint8_t slot;  // of the parent's bucket: the key there would move here
     std::uint8_t depth;
   };
   static_assert(kMaxNodes >= 2 && kMaxNodes <= 65536, "a node names its parent in 16 bits");
@@ -87,8 +87,8 @@ inline constexpr std::size_t kMaxWalkMoves = 127;
 /// matters less than what the search looks at. `random` gives 64 bits a call. No slot is stepped on
 /// twice, so that the walk can be executed from its empty end as any path can.
 template <class Table, class Random>
-BasicPath<kMaxWalkMoves> find_walk(const Table& table, std::uint64_t bucket1,
-                                   std::uint64_t bucket2, Random& random) {
+BasicPath<kMaxWalkMoves> find_walk(const Table& table, std::uint64_t bucket1, std::uint64_t bucket2,
+                                   Random& random) {
   BasicPath<kMaxWalkMoves> path;
   for (const std::uint64_t root : {bucket1, bucket2}) {
     if (const int empty = table.empty_slot(root); empty >= 0) {

@@ -33,11 +33,11 @@ struct Pair {
   Value value;
 };
 template <class Key, class Value, unsigned kSlots>
-inline constexpr std::size_t kTaggedAlignment = bucket_alignment(
-    (2 * kSlots + 2 + alignof(Pair<Key, Value>) - 1) / alignof(Pair<Key, Value>) *
-            alignof(Pair<Key, Value>) +
-        kSlots * sizeof(Pair<Key, Value>),
-    alignof(Pair<Key, Value>) > 8 ? alignof(Pair<Key, Value>) : 8);
+inline constexpr std::size_t kTaggedAlignment =
+    bucket_alignment((2 * kSlots + 2 + alignof(Pair<Key, Value>) - 1) / alignof(Pair<Key, Value>) *
+                             alignof(Pair<Key, Value>) +
+                         kSlots * sizeof(Pair<Key, Value>),
+                     alignof(Pair<Key, Value>) > 8 ? alignof(Pair<Key, Value>) : 8);
 }  // namespace detail
 
 template <class Key, class Value, class Policy>
@@ -67,19 +67,21 @@ struct alignas(detail::kTaggedAlignment<Key, Value, Policy::kSlots>) TaggedBucke
 
   unsigned empty() const { return Lanes::template match_tags<kSlots>(tags.data(), 0); }
   unsigned used() const { return ~empty() & kAllSlots; }
-  bool guest(unsigned slot) const { return ((guests >> slot) & 1) != 0; }
+  unsigned guests() const { return used() & guest_bits; }
+  bool guest(unsigned slot) const { return ((guest_bits >> slot) & 1) != 0; }
   std::uint16_t tag(unsigned slot) const { return tags[slot]; }
   bool marked(unsigned cls) const { return ((marks >> cls) & 1) != 0; }
+  bool any_mark() const { return marks != 0; }
   void set_mark(unsigned cls) { marks = static_cast<std::uint8_t>(marks | 1u << cls); }
   void clear_marks() { marks = 0; }
 
   template <class K>
-  int find(const Equality& equal, const K& wanted, std::uint64_t hash, std::uint64_t,
-           bool) const {
+  int find(const Equality& equal, const K& wanted, std::uint64_t hash, std::uint64_t, bool) const {
     unsigned found = Lanes::template match_tags<kSlots>(tags.data(), Geometry::tag(hash));
     for (; found != 0; found &= found - 1) {
       const auto slot = static_cast<unsigned>(std::countr_zero(found));
-      if (equal(at(slot)->key, wanted)) [[likely]] return static_cast<int>(slot);
+      if (equal(at(slot)->key, wanted)) [[likely]]
+        return static_cast<int>(slot);
     }
     return -1;
   }
@@ -101,11 +103,12 @@ struct alignas(detail::kTaggedAlignment<Key, Value, Policy::kSlots>) TaggedBucke
 
   void reset() {
     tags.fill(0);
-    marks = guests = 0;
+    marks = guest_bits = 0;
   }
   void occupy(unsigned slot, std::uint64_t hash, std::uint64_t, bool is_guest) {
     tags[slot] = Geometry::tag(hash);
-    guests = static_cast<std::uint8_t>((guests & ~(1u << slot)) | unsigned{is_guest} << slot);
+    guest_bits =
+        static_cast<std::uint8_t>((guest_bits & ~(1u << slot)) | unsigned{is_guest} << slot);
   }
   void vacate(unsigned slot) { tags[slot] = 0; }
 
@@ -138,7 +141,7 @@ struct alignas(detail::kTaggedAlignment<Key, Value, Policy::kSlots>) TaggedBucke
 
   std::array<std::uint16_t, kSlots> tags;
   std::uint8_t marks;
-  std::uint8_t guests;
+  std::uint8_t guest_bits;
 
  private:
   alignas(Slot) std::array<std::byte, kSlots * sizeof(Slot)> slots;
