@@ -54,15 +54,12 @@ class BloomFilter {
     return true;
   }
 
-  /// Rounds over a group of keys: each round looks at one bit of the keys that are still in doubt and
-  /// asks for their next, so that no line is fetched that may_contain would not.
   template <class Key>
   void may_contain_batch(std::span<const Key> keys, std::span<bool> out) const {
     assert(out.size() == keys.size());
-    for (std::size_t first = 0; first < keys.size(); first += kGroup) {
-      const std::size_t n = std::min(kGroup, keys.size() - first);
-      group(keys.subspan(first, n), out.subspan(first, n));
-    }
+    in_rounds(
+        keys, out, shape_, [this](std::uint64_t place) { return words_.data() + place / 64; },
+        [this](std::uint64_t place) { return bit(place); });
   }
   void may_contain_batch(std::span<const KeyHash> keys, std::span<bool> out) const {
     may_contain_batch<KeyHash>(keys, out);
@@ -104,40 +101,7 @@ class BloomFilter {
   friend bool operator==(const BloomFilter&, const BloomFilter&) = default;
 
  private:
-  static constexpr std::size_t kGroup = 64;
-
   static std::size_t word_count(std::uint64_t bits) { return bits / 64 + (bits % 64 != 0); }
-
-  template <class Key>
-  void group(std::span<const Key> keys, std::span<bool> out) const {
-    struct Doubt {
-      Probes probes;
-      std::uint64_t place;
-      std::size_t index;
-    };
-    Doubt doubts[kGroup];
-    std::size_t left = keys.size();
-    for (std::size_t i = 0; i < left; ++i) {
-      doubts[i] = {Probes(KeyHash(keys[i]), shape_.bits), 0, i};
-      fetch_next(doubts[i]);
-      out[i] = false;
-    }
-    for (unsigned round = 1; round < shape_.hashes; ++round) {
-      std::size_t kept = 0;
-      for (std::size_t i = 0; i < left; ++i) {
-        const bool set = bit(doubts[i].place);
-        doubts[kept] = doubts[i];
-        if (set) fetch_next(doubts[kept++]);
-      }
-      left = kept;
-    }
-    for (std::size_t i = 0; i < left; ++i) out[doubts[i].index] = bit(doubts[i].place);
-  }
-  template <class Doubt>
-  void fetch_next(Doubt& doubt) const {
-    doubt.place = doubt.probes.next();
-    __builtin_prefetch(words_.data() + doubt.place / 64);
-  }
 
   BloomShape shape_;
   Words words_;

@@ -69,20 +69,13 @@ class CountingBloomFilter {
     return true;
   }
 
-  /// Asks for the first two places of the keys ahead: an absent key mostly ends there.
   template <class Key>
   void may_contain_batch(std::span<const Key> keys, std::span<bool> out) const {
     assert(out.size() == keys.size());
-    if (keys.empty()) return;
-    pipelined(
-        keys, out,
-        [this](KeyHash key) {
-          Probes probes(key, shape_.bits);
-          __builtin_prefetch(words_.data() + probes.next() / kCountersPerWord);
-          __builtin_prefetch(words_.data() + probes.next() / kCountersPerWord);
-          return key;
-        },
-        [this](KeyHash key) { return may_contain(key); });
+    in_rounds(
+        keys, out, shape_,
+        [this](std::uint64_t place) { return words_.data() + place / kCountersPerWord; },
+        [this](std::uint64_t place) { return counter(place) != 0; });
   }
   void may_contain_batch(std::span<const KeyHash> keys, std::span<bool> out) const {
     may_contain_batch<KeyHash>(keys, out);

@@ -59,23 +59,29 @@ class CuckooPlaces {
   std::uint32_t tag(KeyHash key) const {
     const Product product = multiply(key.high, tag_values_);
     const std::uint64_t root = 1 + product.high;
+    if (longer_ == 0) return static_cast<std::uint32_t>(root);
     const std::uint64_t fraction = product.low >> 32;  // within the root's tag: uniform too
     return static_cast<std::uint32_t>(root << longer_ | (fraction << longer_) >> 32);
   }
 
   std::uint64_t alternate(std::uint64_t bucket, std::uint32_t tag) const {
-    const Product product = multiply(mix(tag >> longer_), root_buckets_ / 2);
+    const Product product = multiply(spread(tag >> longer_), root_buckets_ / 2);
     const std::uint64_t sum = 2 * product.high + 1;  // H: odd, below root_buckets_
-    const std::uint64_t upper = bucket >> split_;
-    const std::uint64_t other = sum >= upper ? sum - upper : sum + root_buckets_ - upper;
-    const std::uint64_t lower_mask = (std::uint64_t{1} << split_) - 1;
-    const std::uint64_t flip = product.low >> 1 >> (63 - split_);  // the fraction's first bits
-    return other << split_ | ((bucket ^ flip) & lower_mask);
+    if (split_ == 0) return minus(sum, bucket);
+    const std::uint64_t flip = product.low >> (64 - split_);  // the fraction's first bits
+    const std::uint64_t lower = (bucket ^ flip) & ((std::uint64_t{1} << split_) - 1);
+    return minus(sum, bucket >> split_) << split_ | lower;
   }
 
   friend bool operator==(const CuckooPlaces&, const CuckooPlaces&) = default;
 
  private:
+  /// Modulo root_buckets_, without a branch: it would be guessed wrong every other time.
+  std::uint64_t minus(std::uint64_t sum, std::uint64_t bucket) const {
+    const std::uint64_t wrapped = 0 - static_cast<std::uint64_t>(sum < bucket);
+    return sum - bucket + (root_buckets_ & wrapped);
+  }
+
   std::uint64_t buckets_, root_buckets_, tag_values_;
   unsigned split_, longer_;
 };

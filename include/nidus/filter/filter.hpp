@@ -62,9 +62,9 @@ concept ErasableFilter = Filter<F> && requires(F filter, KeyHash key) {
   { filter.erase(key) } -> std::same_as<bool>;
 };
 
-/// How many keys ahead of the one that is tested a batch asks for memory: more than the lines that a
-/// core fetches at once (10 to 48), and few enough to stay in its first cache.
-inline constexpr std::size_t kBatchDepth = 32;
+/// How many keys ahead of the one that is tested a batch asks for memory. As many lines as the machine
+/// fetches at once: a Zen 5 core takes 6.2 ns a random line when asked 8 ahead, 4.4 at 32, 3.4 at 64.
+inline constexpr std::size_t kBatchDepth = 64;
 
 /// The pipeline of may_contain_batch: Probe probe(key) asks for the key's memory, test(probe) looks.
 template <class Key, class Prepare, class Test>

@@ -61,11 +61,11 @@ constexpr std::uint64_t scale(std::uint64_t hash, std::uint64_t range) {
   return multiply(hash, range).high;
 }
 
-/// Spreads every bit over all others (the finalizer of MurmurHash3, a bijection).
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
-  x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
-  return x ^ (x >> 33);
+/// Hashes a small number: one multiplication, whose lower half, the better mixed by the number's low
+/// bits, is folded into the upper and the other way round.
+constexpr std::uint64_t spread(std::uint64_t x) {
+  x *= 0x9e3779b97f4a7c15ULL;  // 2^64 divided by the golden ratio
+  return x ^ (x << 32 | x >> 32);
 }
 
 }  // namespace nidus::filter

@@ -28,6 +28,9 @@ class PackedTags {
       : tag_bits_(tag_bits),
         bucket_slots_(bucket_slots),
         word_tags_(tags_of_a_word(bucket_slots, tag_bits)),
+        bucket_bits_(bucket_slots * tag_bits),
+        word_bits_(word_tags_ * tag_bits),
+        crosses_lines_(kLineBits % bucket_bits_ != 0),
         tag_mask_((std::uint64_t{1} << tag_bits) - 1),
         words_(word_count(buckets, bucket_slots, tag_bits)) {
     assert(bucket_slots == 2 || bucket_slots == 4 || bucket_slots == 8);
@@ -56,12 +59,19 @@ class PackedTags {
     std::memcpy(bytes, &word, sizeof word);
   }
 
-  /// Whether a slot of the bucket holds this tag.
-  bool contains(std::uint64_t bucket, std::uint32_t tag) const {
-    for (unsigned slot = 0; slot < bucket_slots_; slot += word_tags_) {
-      if (matches(word(bucket, slot), tag) != 0) return true;
+  /// The bucket's first bit, and the tag in every slot of a word, made ready for holds().
+  std::uint64_t position(std::uint64_t bucket) const { return bucket * bucket_bits_; }
+  std::uint64_t pattern(std::uint32_t tag) const { return ones_ * tag; }
+  /// Whether a slot of the bucket holds the tag.
+  bool holds(std::uint64_t position, std::uint64_t pattern) const {
+    std::uint64_t found = equal(load(position), pattern);
+    for (unsigned at = word_bits_; at < bucket_bits_; at += word_bits_) {
+      found |= equal(load(position + at), pattern);
     }
-    return false;
+    return found != 0;
+  }
+  bool contains(std::uint64_t bucket, std::uint32_t tag) const {
+    return holds(position(bucket), pattern(tag));
   }
   /// The first slot with this tag, or bucket_slots().
   unsigned find(std::uint64_t bucket, std::uint32_t tag) const {
@@ -79,12 +89,12 @@ class PackedTags {
     return copies;
   }
 
-  /// Asks for the bucket's memory, for both lines if it crosses a border.
-  void prefetch(std::uint64_t bucket) const {
+  /// Asks for the memory of the bucket at this position, for both lines if it crosses a border.
+  void prefetch(std::uint64_t position) const {
     const auto* bytes = reinterpret_cast<const unsigned char*>(words_.data());
-    const std::uint64_t first = position(bucket, 0), last = position(bucket, bucket_slots_) - 1;
-    __builtin_prefetch(bytes + first / 8);
-    if (first / kLineBits != last / kLineBits) __builtin_prefetch(bytes + last / 8);
+    __builtin_prefetch(bytes + position / 8);
+    if (!crosses_lines_) return;
+    __builtin_prefetch(bytes + (position + bucket_bits_ - 1) / 8);
   }
 
   unsigned bucket_slots() const { return bucket_slots_; }
@@ -104,20 +114,26 @@ class PackedTags {
   std::uint64_t position(std::uint64_t bucket, unsigned slot) const {
     return (bucket * bucket_slots_ + slot) * tag_bits_;
   }
-  /// The tags from this slot on, the slot's in the lowest bits.
-  std::uint64_t word(std::uint64_t bucket, unsigned slot) const {
-    const std::uint64_t at = position(bucket, slot);
+  /// The 57 bits or more from this one on.
+  std::uint64_t load(std::uint64_t at) const {
     std::uint64_t word;
     std::memcpy(&word, reinterpret_cast<const unsigned char*>(words_.data()) + at / 8, sizeof word);
     return word >> (at % 8);
   }
-  /// The highest bit of every tag of the word that equals `tag`: exact, no carry leaves a tag.
-  std::uint64_t matches(std::uint64_t word, std::uint32_t tag) const {
-    const std::uint64_t difference = word ^ (ones_ * tag);
+  std::uint64_t word(std::uint64_t bucket, unsigned slot) const {
+    return load(position(bucket, slot));
+  }
+  /// The highest bit of every tag of the word that equals the pattern's: exact, no carry leaves a tag.
+  std::uint64_t equal(std::uint64_t word, std::uint64_t pattern) const {
+    const std::uint64_t difference = word ^ pattern;
     return ~(((difference & lows_) + lows_) | difference) & highs_;
   }
+  std::uint64_t matches(std::uint64_t word, std::uint32_t tag) const {
+    return equal(word, pattern(tag));
+  }
 
-  unsigned tag_bits_, bucket_slots_, word_tags_;
+  unsigned tag_bits_, bucket_slots_, word_tags_, bucket_bits_, word_bits_;
+  bool crosses_lines_;
   std::uint64_t tag_mask_, ones_ = 0, highs_ = 0, lows_ = 0;
   Words words_;
 };

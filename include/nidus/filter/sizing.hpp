@@ -132,7 +132,7 @@ inline double cuckoo_fpr(CuckooShape shape, double load) {
 /// Tags narrower than this make too few ways through a table of so many buckets, and it fills less:
 /// measured, docs/algorithms/cuckoo_filter.md.
 inline unsigned cuckoo_least_tag_bits(double buckets, unsigned bucket_slots) {
-  const double bits = std::ceil(std::log2(buckets) / (bucket_slots + 1));
+  const double bits = std::ceil((std::log2(buckets) + 2) / (bucket_slots + 1));
   return static_cast<unsigned>(std::clamp<double>(bits, kMinTagBits, kMaxTagBits));
 }
 

@@ -54,6 +54,7 @@ struct VectorLine {
     const auto lanes = static_cast<unsigned>(hn::Lanes(d));  // a power of two, at most 16
     const auto low = hn::Set(d, static_cast<std::uint32_t>(seed));
     const auto high = hn::Set(d, static_cast<std::uint32_t>(seed >> 32));
+    bool all = true;  // no branch within: the answer would be guessed wrong
     for (unsigned j = 0; j < draws; j += lanes) {
       const auto places =
           hn::ShiftRight<kPlaceShift>(hn::Add(hn::Mul(low, hn::Load(d, kLowFactors + j)),
@@ -67,9 +68,9 @@ struct VectorLine {
       }
       const auto bits = hn::Shl(hn::Set(d, 1u), hn::And(places, hn::Set(d, 31u)));
       const auto missing = hn::Ne(hn::And(found, bits), bits);
-      if (!hn::AllFalse(d, hn::And(missing, hn::FirstN(d, draws - j)))) return false;
+      all &= hn::AllFalse(d, hn::And(missing, hn::FirstN(d, draws - j)));
     }
-    return true;
+    return all;
   }
 };
 
