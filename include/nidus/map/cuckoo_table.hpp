@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <nidus/base/platform.hpp>
 #include <nidus/lanes/slots.hpp>
 #include <nidus/map/geometry.hpp>
 #include <nidus/map/huge_pages.hpp>
@@ -197,8 +198,9 @@ class CuckooTable {
 
   static constexpr std::uint64_t kGuestsAhead = 16;  // buckets: some 20 lines on their way
 
-  /// What an empty table looks up in: no key, no mark. Nobody writes it.
-  static Bucket* nothing() {
+  /// What an empty table looks up in: no key, no mark. Nobody writes it. (Not inlined, or g++ 12 takes
+  /// every table for this one bucket and warns of its bounds.)
+  NIDUS_NOINLINE static Bucket* nothing() {
     alignas(Bucket) static constinit std::byte bytes[sizeof(Bucket)] = {};
     return reinterpret_cast<Bucket*>(&bytes);
   }
