@@ -18,12 +18,13 @@
 
 #include <nidus/base/platform.hpp>
 
+#include "engine/huge_pages.hpp"
+
 namespace nidus::engine {
 namespace {
 
-constexpr std::size_t kPageBytes = std::size_t{2} << 20;
 constexpr bool kChecked = NIDUS_CHECKED_ALLOCATION != 0;
-constexpr std::size_t kBlocks = kPageBytes / kBlockBytes;
+constexpr std::size_t kBlocks = kHugePageBytes / kBlockBytes;
 
 class Arena {
  public:
@@ -31,7 +32,7 @@ class Arena {
     Free block;
     {
       const std::lock_guard lock(mutex_);
-      if (open_.empty()) add_page();
+      if (open_.empty()) open_.emplace(take_huge_page(), Page{});
       const auto page = open_.begin();
       if (!page->second.free.empty()) {
         block = page->second.free.back();
@@ -48,13 +49,13 @@ class Arena {
   void release(void* block) {
     const std::lock_guard lock(mutex_);
     auto* base = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(block) &
-                                         ~(std::uintptr_t{kPageBytes} - 1));
+                                         ~(std::uintptr_t{kHugePageBytes} - 1));
     auto page = open_.find(base);
     if (page == open_.end()) page = open_.insert(full_.extract(base)).position;
     --page->second.used;
     if (page->second.used == 0 && open_.size() > 1) {
       open_.erase(page);
-      munmap(base, kPageBytes);
+      give_back_huge_page(base);
       return;
     }
     // A page that drains gives its blocks back one by one.
@@ -72,22 +73,6 @@ class Arena {
     std::size_t touched = 0, used = 0;
     std::vector<Free> free;
   };
-
-  void add_page() {
-    // Twice the size, trimmed, gives an aligned page.
-    void* raw =
-        mmap(nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (raw == MAP_FAILED) throw std::bad_alloc();
-    auto* start = static_cast<char*>(raw);
-    auto* base = reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(raw) + kPageBytes - 1) &
-                                         ~(std::uintptr_t{kPageBytes} - 1));
-    if (base > start) munmap(start, static_cast<std::size_t>(base - start));
-    if (char* end = start + 2 * kPageBytes; end > base + kPageBytes) {
-      munmap(base + kPageBytes, static_cast<std::size_t>(end - base - kPageBytes));
-    }
-    madvise(base, kPageBytes, MADV_HUGEPAGE);
-    open_.emplace(base, Page{});
-  }
 
   std::mutex mutex_;
   std::map<char*, Page> open_, full_;  // by address: low pages fill first, high ones drain
