@@ -3,9 +3,12 @@
 
 // The subcommand `nidus lab`: experiments on the library's algorithms, by subject and name.
 
+#include <functional>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/print_tables.hpp"
+#include "lab/filter.hpp"
 #include "lab/ring.hpp"
 
 namespace nidus::cli {
@@ -19,13 +22,18 @@ class LabCommand {
   int run();
 
  private:
-  using Experiment = Expected<lab::Tables> (*)(const lab::RingLab&, const lab::Progress&);
+  template <class Lab>
+  using Experiment = Expected<lab::Tables> (*)(const Lab&, const lab::Progress&);
 
-  void add(CLI::App& subject, const char* name, const char* help, Experiment experiment);
+  void add_ring(CLI::App& subject, const char* name, const char* help,
+                Experiment<lab::RingLab> experiment);
+  void add_filter(CLI::App& subject, const char* name, const char* help,
+                  Experiment<lab::FilterLab> experiment);
 
   CLI::App* app_;
   lab::RingLab ring_;
-  Experiment chosen_ = nullptr;
+  lab::FilterLab filter_;
+  std::function<Expected<lab::Tables>()> chosen_;
   TableFormat format_;
 };
 

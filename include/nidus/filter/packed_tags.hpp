@@ -30,7 +30,6 @@ class PackedTags {
         word_tags_(tags_of_a_word(bucket_slots, tag_bits)),
         bucket_bits_(bucket_slots * tag_bits),
         word_bits_(word_tags_ * tag_bits),
-        crosses_lines_(kLineBits % bucket_bits_ != 0),
         tag_mask_((std::uint64_t{1} << tag_bits) - 1),
         words_(word_count(buckets, bucket_slots, tag_bits)) {
     assert(bucket_slots == 2 || bucket_slots == 4 || bucket_slots == 8);
@@ -93,8 +92,8 @@ class PackedTags {
   void prefetch(std::uint64_t position) const {
     const auto* bytes = reinterpret_cast<const unsigned char*>(words_.data());
     __builtin_prefetch(bytes + position / 8);
-    if (!crosses_lines_) return;
-    __builtin_prefetch(bytes + (position + bucket_bits_ - 1) / 8);
+    const std::uint64_t last = position + bucket_bits_ - 1;
+    if ((position ^ last) >= kLineBits) __builtin_prefetch(bytes + last / 8);
   }
 
   unsigned bucket_slots() const { return bucket_slots_; }
@@ -133,7 +132,6 @@ class PackedTags {
   }
 
   unsigned tag_bits_, bucket_slots_, word_tags_, bucket_bits_, word_bits_;
-  bool crosses_lines_;
   std::uint64_t tag_mask_, ones_ = 0, highs_ = 0, lows_ = 0;
   Words words_;
 };
