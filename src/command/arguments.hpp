@@ -54,10 +54,21 @@ bool succeeded(Context& context, engine::WriteStatus status);
 /// False if a value of this many bytes is too big; the error is then replied.
 bool value_fits(Context& context, std::uint64_t bytes);
 
+/// What the arguments take: about what a write may add.
+inline std::size_t argument_bytes(const Context& context) {
+  std::size_t bytes = 0;
+  for (const std::string_view arg : context.args) bytes += arg.size();
+  return bytes;
+}
+
 /// Makes room for a command that may grow memory; false if there is none, and OOM is then replied.
 /// Call it before any lock is taken: evicting takes locks of its own.
 inline bool make_room(Context& context) {
-  if (context.keyspace.make_room(*context.db, context.first_key_hash, context.now)) return true;
+  if (context.keyspace.memory().limit() == 0) return true;
+  if (context.keyspace.make_room(*context.db, context.first_key_hash, context.now,
+                                 argument_bytes(context))) {
+    return true;
+  }
   context.reply.error(kOutOfMemoryError);
   return false;
 }

@@ -10,12 +10,16 @@
 
 #include "command/arguments.hpp"
 #include "command/registry.hpp"
+#include "engine/thread.hpp"
 
 namespace nidus::command {
 namespace {
 
 constexpr std::string_view kAuthenticationRequired = "NOAUTH Authentication required.";
 constexpr std::string_view kNotInTransaction = "ERR Command not allowed inside a transaction";
+
+constexpr std::string_view kTransactionTooLarge =
+    "ERR the transaction is larger than the query buffer limit";
 
 // Redis quotes at most this much of a name, and of all arguments together.
 constexpr std::size_t kQuotedBytes = 128;
@@ -70,6 +74,9 @@ std::size_t Executor::run(Session& session, const resp::RequestBatch& batch, std
       context.args = batch[next];
       execute(context, prepared_[next - begin]);
       ++next;
+      // Nothing of the engine is held between two commands, so one long batch delays nobody's
+      // reclaiming, and a batch of large writes does not pile up what it replaces.
+      engine::ThreadScope::quiescent();
       if (session.close_after_reply || out.size() > output_limit_bytes) return next;
     }
   }
@@ -164,7 +171,15 @@ void Executor::run_one(Context& context) {
   const auto first = static_cast<std::size_t>(spec.keys.first);
   if (first > 0) context.first_key_hash = keyspace_.hash(context.arg(first));
   context.key_hashes = {};
-  if (!context.in_exec && (spec.flags & kDenyOom) != 0 && !make_room(context)) return;
+  if ((spec.flags & kDenyOom) != 0) {
+    if (!context.in_exec) {
+      if (!make_room(context)) return;
+    } else {
+      // A transaction that has begun runs to its end; what can be evicted on the way is.
+      context.keyspace.make_room(*context.db, context.first_key_hash, context.now,
+                                 argument_bytes(context));
+    }
+  }
   spec.handler(context);
 }
 
@@ -179,6 +194,15 @@ void Executor::queue(Context& context) {
   }
   // A transaction that will be refused anyway need not be stored.
   if (!session.multi_failed) {
+    session.queued_bytes += sizeof(QueuedRequest);
+    for (const std::string_view arg : context.args) {
+      session.queued_bytes += sizeof(std::string) + arg.size();
+    }
+    if (session.queue_limit_bytes != 0 && session.queued_bytes > session.queue_limit_bytes) {
+      session.queue.clear();
+      session.queued_bytes = 0;
+      return refuse(context, kTransactionTooLarge);
+    }
     session.queue.push_back({context.spec, {context.args.begin(), context.args.end()}});
   }
   context.reply.simple("QUEUED");
@@ -210,6 +234,8 @@ void Executor::abandon_transaction(Session& session) {
   session.in_multi = false;
   session.multi_failed = false;
   session.queue.clear();
+  session.queue.shrink_to_fit();
+  session.queued_bytes = 0;
   for (const WatchedKey& watched : session.watched) {
     keyspace_.watches().unwatch(watched.database, watched.key, watched.hash, session.watch_flag);
   }

@@ -50,6 +50,8 @@ struct Session {
   bool in_multi = false;
   bool multi_failed = false;  // a request of the transaction could not be queued
   std::vector<QueuedRequest> queue;
+  std::size_t queued_bytes = 0;       // that the queue holds
+  std::size_t queue_limit_bytes = 0;  // 0: none; above it a transaction fails
   std::vector<WatchedKey> watched;
   engine::WatchRegistry::Flag watch_flag;
 

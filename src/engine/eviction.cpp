@@ -9,6 +9,8 @@
 // Invariant: with a limit, live bytes exceed it by at most one write a thread, and what waits for
 // readers by at most a 128th of it.
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <random>
 
@@ -129,27 +131,40 @@ bool Keyspace::evict_anywhere(std::uint64_t random, Millis now) {
   return false;
 }
 
-bool Keyspace::evict_until_fits(Database& database, std::uint64_t hash, Millis now) {
+/// Backpressure: whoever writes faster than readers let go of what was evicted waits, the longer the
+/// more there is; never for long, because a reader may be in one long command.
+void Keyspace::wait_for_readers() {
+  const std::size_t step = memory_.limit() / 128 + 1;
+  const std::size_t waiting = retired_bytes();
+  // A thread that holds stripes of a transaction must not wait for readers: they may wait for it.
+  if (waiting < step || Index::this_thread_holds_locks()) return;
+  constexpr std::size_t kMostMs = 50;
+  reclaim_for(std::chrono::milliseconds(std::min(waiting / step, kMostMs)));
+}
+
+bool Keyspace::evict_until_fits(Database& database, std::uint64_t hash, Millis now,
+                                std::size_t bytes) {
   // What a clear() left goes before any key that is still there, and before a write is refused.
   // relaxed: a hint
-  while (memory_.over_limit() && detached_segments_.load(std::memory_order_relaxed) != 0) {
+  while (memory_.over_limit(bytes) && detached_segments_.load(std::memory_order_relaxed) != 0) {
     if (free_detached(Deadline::min())) continue;
     if (Index::this_thread_holds_locks()) break;
     wait_for_detached();
   }
   bool at_home = policy() != Policy::kNoEviction;
-  while (memory_.over_limit()) {
+  while (memory_.over_limit(bytes)) {
     // The new key's own buckets give up one victim; more would empty them while others overflow.
     const bool evicted = at_home && evict_one(database, hash, now);
     at_home = false;
     if (evicted) continue;
     if (policy() == Policy::kNoEviction || !evict_anywhere(next_random(), now)) {
+      if (!memory_.over_limit()) break;  // it fits once; the next write makes room for it
       counters_.out_of_memory.add(1);
       return false;
     }
+    wait_for_readers();
   }
-  // A thread that holds stripes of a transaction must not wait for readers: they may wait for it.
-  if (retired_bytes() > memory_.limit() / 128 && !Index::this_thread_holds_locks()) reclaim_now();
+  wait_for_readers();
   return true;
 }
 

@@ -218,10 +218,12 @@ class Keyspace {
 
   Database& database(int number) { return *databases_[static_cast<std::size_t>(number)]; }
 
-  /// Frees memory for a write to this key until the limit holds; false when the policy finds no
-  /// victim. Call before a command that may grow memory. Cost: one load when there is no limit.
-  bool make_room(Database& database, std::uint64_t hash, Millis now) {
-    return !memory_.over_limit() || evict_until_fits(database, hash, now);
+  /// Frees memory until a write of so many bytes to this key keeps the limit; false when the policy
+  /// finds no victim. Call before a command that may grow memory. bytes: 0 when they are few; one
+  /// write that is larger than the whole limit is let through once everything else has left.
+  /// Cost: one load when there is no limit.
+  bool make_room(Database& database, std::uint64_t hash, Millis now, std::size_t bytes = 0) {
+    return !memory_.over_limit(bytes) || evict_until_fits(database, hash, now, bytes);
   }
 
   void set_memory_limit(std::size_t bytes) { memory_.set_limit(bytes); }
@@ -253,7 +255,8 @@ class Keyspace {
   };
   using Deadline = std::chrono::steady_clock::time_point;
 
-  bool evict_until_fits(Database& database, std::uint64_t hash, Millis now);
+  bool evict_until_fits(Database& database, std::uint64_t hash, Millis now, std::size_t bytes);
+  void wait_for_readers();
   bool evict_one(Database& database, std::uint64_t hash, Millis now);
   bool evict_anywhere(std::uint64_t random, Millis now);
   void evict_down(Millis now, Deadline deadline);

@@ -55,14 +55,16 @@ class MemoryAccount {
         bytes == 0 ? kMaxSlack : std::min(kMaxSlack, static_cast<std::int64_t>(bytes / 1024)),
         std::memory_order_relaxed);
   }
-  bool over_limit() const {
+  /// Would so many more bytes exceed the limit?
+  bool over_limit(std::size_t more_bytes = 0) const {
     const std::size_t limit_bytes = limit();
     if (limit_bytes == 0) return false;
     const std::uint32_t thread = sync::thread_index();
     // relaxed (both): statistics; eviction looks again at each write
     const std::int64_t mine =
         thread < pending_.size() ? pending_[thread].bytes.load(std::memory_order_relaxed) : 0;
-    return total_.load(std::memory_order_relaxed) + mine > static_cast<std::int64_t>(limit_bytes);
+    return total_.load(std::memory_order_relaxed) + mine + static_cast<std::int64_t>(more_bytes) >
+           static_cast<std::int64_t>(limit_bytes);
   }
 
  private:

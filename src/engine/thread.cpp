@@ -29,6 +29,11 @@ namespace {
 constexpr std::size_t kBatchObjects = 256;
 constexpr std::size_t kBatchBytes = std::size_t{256} << 10;
 
+// A thread that has retired more waits for the readers at its next quiescent state, for a while: who
+// replaces large values faster than they can be freed is slowed down.
+constexpr std::size_t kMostHeldBytes = std::size_t{64} << 20;
+constexpr std::chrono::milliseconds kPatience{20};
+
 struct Retired {
   void* object;
   void (*free_it)(void*);
@@ -69,6 +74,7 @@ struct ThreadState : std::enable_shared_from_this<ThreadState> {
   std::unique_ptr<Batch> filling = std::make_unique<Batch>();
   std::vector<std::unique_ptr<Batch>> spare;
   int scopes = 0;
+  std::atomic<std::size_t> held_bytes{0};  // retired by this thread and not yet freed
 
   /// `own`: the caller is the thread itself, which alone may keep the empty batches.
   void free_ready(bool own) {
@@ -77,6 +83,7 @@ struct ThreadState : std::enable_shared_from_this<ThreadState> {
     while (batch != nullptr) {
       std::unique_ptr<Batch> owned(batch);
       batch = owned->next;
+      held_bytes.fetch_sub(owned->bytes, std::memory_order_relaxed);  // relaxed: a bound
       owned->free_all();
       owned->owner.reset();
       if (own && spare.size() < 16) spare.push_back(std::move(owned));
@@ -113,13 +120,13 @@ class Reclaimer {
     waiting_.push_back(batch);
   }
 
-  /// Waits until everything submitted before is given back. The caller is offline.
-  void wait_for_all() {
+  /// Waits until everything submitted before is given back, or the time is up. The caller is offline.
+  void wait_for_all(std::chrono::milliseconds at_most) {
     std::unique_lock lock(mutex_);
     const std::uint64_t round = started_ + (waiting_.empty() ? 0 : 1);
     ++hurrying_;
     wake_.notify_one();
-    done_.wait(lock, [&] { return finished_ >= round; });
+    done_.wait_for(lock, at_most, [&] { return finished_ >= round; });
     --hurrying_;
   }
 
@@ -206,6 +213,10 @@ void ThreadScope::quiescent() {
   ThreadState& state = this_thread();
   // relaxed: a hint; free_ready() acquires
   if (state.ready.load(std::memory_order_relaxed) != nullptr) state.free_ready(true);
+  // relaxed: a bound
+  if (state.held_bytes.load(std::memory_order_relaxed) > kMostHeldBytes) [[unlikely]] {
+    reclaim_for(kPatience);
+  }
 }
 
 void ThreadScope::offline() {
@@ -223,6 +234,7 @@ void retire(void* object, std::size_t bytes, void (*free_it)(void*)) {
   assert(state.scopes > 0 && "retire() needs a ThreadScope");
   // relaxed: a statistic
   waiting_bytes.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  state.held_bytes.fetch_add(bytes, std::memory_order_relaxed);  // relaxed: a bound
   state.filling->objects.push_back({object, free_it});
   state.filling->bytes += bytes;
   if (state.filling->objects.size() >= kBatchObjects || state.filling->bytes >= kBatchBytes) {
@@ -242,12 +254,14 @@ void release_free_memory() {
   mi_collect(true);
 }
 
-void reclaim_now() {
+void reclaim_now() { reclaim_for(std::chrono::hours(1)); }
+
+void reclaim_for(std::chrono::milliseconds at_most) {
   ThreadState& state = this_thread();
   state.hand_over();
   show_grace_period_to_tsan();
   rcu_thread_offline();
-  Reclaimer::instance().wait_for_all();
+  Reclaimer::instance().wait_for_all(at_most);
   rcu_thread_online();
   state.free_ready(true);
 }

@@ -10,6 +10,7 @@
 // that the allocator stays on its fast path; a thread that ends leaves its rest to the reclaimer's
 // own thread.
 
+#include <chrono>
 #include <cstddef>
 
 namespace nidus::engine {
@@ -42,6 +43,9 @@ void hand_over_retired();
 /// there is time: freed buffers of a burst stay otherwise. Cost: one look at each page of the
 /// thread's heap.
 void release_free_memory();
+
+/// As reclaim_now(), but waits at most so long; what is still held then is freed later.
+void reclaim_for(std::chrono::milliseconds at_most);
 
 /// Waits until what this thread retired is freed. Counts as a quiescent state of this thread.
 void reclaim_now();

@@ -53,6 +53,7 @@ command::Session new_session(Loop& loop, const AcceptedSocket& socket) {
   session.unix_socket = socket.unix_socket;
   session.connected_at_ms = loop.unix_ms;
   session.authenticated = loop.services.open_to_all();
+  session.queue_limit_bytes = loop.config->query_buffer_limit_bytes;
   return session;
 }
 
@@ -296,7 +297,8 @@ void Connection::unregister() {
 void Connection::account() {
   std::size_t held = 0;
   if (state_ != State::kClosed) {
-    held = input_.capacity() + pending_.capacity() + parser_.capacity_bytes();
+    held = input_.capacity() + pending_.capacity() + parser_.capacity_bytes() +
+           session_.queued_bytes;
   }
   if (held == accounted_bytes_) return;
   // Modulo 2^64, so that it goes down as well.

@@ -37,6 +37,33 @@ TEST_F(Transactions, ExecRunsTheQueueInOrder) {
   EXPECT_EQ(client({"EXEC"}), "*0\r\n");
 }
 
+TEST_F(Transactions, AQueueAboveItsLimitFailsTheTransactionAndHoldsNothing) {
+  client.session.queue_limit_bytes = 10'000;
+  EXPECT_EQ(client({"MULTI"}), kOk);
+  EXPECT_EQ(client({"SET", "a", std::string(5'000, 'x')}), kQueued);
+  EXPECT_GT(client.session.queued_bytes, 5'000u);
+  EXPECT_EQ(client({"SET", "b", std::string(5'000, 'x')}),
+            error("ERR the transaction is larger than the query buffer limit"));
+  EXPECT_EQ(client.session.queued_bytes, 0u);
+  EXPECT_EQ(client({"EXEC"}),
+            error("EXECABORT Transaction discarded because of previous errors."));
+  EXPECT_EQ(client({"EXISTS", "a", "b"}), integer(0));
+}
+
+TEST_F(Transactions, AnEvictingPolicyHoldsTheLimitWithinATransaction) {
+  constexpr std::size_t kLimit = 4 << 20;
+  world.keyspace.set_policy(engine::Policy::kAllKeysLru);
+  world.keyspace.set_memory_limit(kLimit);
+  EXPECT_EQ(client({"MULTI"}), kOk);
+  for (int i = 0; i < 200; ++i) {
+    client({"SET", "key" + std::to_string(i), std::string(100'000, 'x')});
+  }
+  const std::string replies = client({"EXEC"});
+  EXPECT_TRUE(replies.starts_with("*200\r\n+OK\r\n"));
+  EXPECT_LE(world.keyspace.memory().live_bytes(), kLimit + kLimit / 50);
+  EXPECT_GE(world.keyspace.stats().evicted, 150u);
+}
+
 TEST_F(Transactions, CommandsOutOfPlaceAreErrors) {
   EXPECT_EQ(client({"EXEC"}), error("ERR EXEC without MULTI"));
   EXPECT_EQ(client({"DISCARD"}), error("ERR DISCARD without MULTI"));

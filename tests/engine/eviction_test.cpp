@@ -64,6 +64,21 @@ INSTANTIATE_TEST_SUITE_P(Policies, EvictionFlood,
                            return name;
                          });
 
+TEST(Eviction, LargeValuesKeepTheLimitToo) {
+  KeyspaceRig rig({.memory_limit_bytes = kLimit, .policy = Policy::kAllKeysLru});
+  std::size_t most = 0;
+  for (std::uint64_t n = 0; n < 200; ++n) {
+    const std::string key = key_of(n), value(100'000 + n * 4'000, 'v');
+    const KeyRef ref = rig.keyspace.key(key);
+    ASSERT_TRUE(rig.keyspace.make_room(rig.database(), ref.hash, rig.now, value.size()));
+    ASSERT_EQ(rig.database().lock(ref, rig.now).set(value, kNoExpiry), WriteStatus::kOk);
+    ThreadScope::quiescent();
+    most = std::max(most, rig.keyspace.memory().live_bytes());
+  }
+  EXPECT_LE(most, kLimit + kLimit / 50);
+  EXPECT_GE(most, kLimit / 2);
+}
+
 TEST(Eviction, NoEvictionRefusesAndKeepsEverything) {
   KeyspaceRig rig({.memory_limit_bytes = kLimit, .policy = Policy::kNoEviction});
   std::uint64_t stored = 0;
