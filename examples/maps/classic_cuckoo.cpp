@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Prints where each key of a textbook table goes, up to the first that finds no place.
+
 #include <cstdio>
 #include <nidus/map/classic_cuckoo.hpp>
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Counts visits in a CuckooMap and adds them up.
+
 #include <cassert>
 #include <nidus/map/cuckoo_map.hpp>
 #include <string>
