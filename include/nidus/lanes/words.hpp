@@ -2,14 +2,17 @@
 #pragma once
 
 // Lanes over the small arrays of a map's bucket: 64-bit words of which some bits count, and 16-bit
-// tags. Not for words that other threads write. A backend is a stateless type with
+// tags. Not for words that other threads write: for those, shared_words.hpp. A backend is a stateless
+// type with
 //
 //   match<N>(words, keep, wanted)   bit i: (words[i] & keep) == wanted
 //   match_tags<N>(tags, tag)        bit i: tags[i] == tag
+//   load(word), store(word, value)  how a bucket touches one word, tag or flag
 //
 // ScalarWords is the reference; VectorWords (Google Highway) must give the same masks.
 
 #include <cstdint>
+#include <type_traits>
 
 #ifndef HWY_WANT_AVX3_DL
 #define HWY_WANT_AVX3_DL  // Highway 1.0.3 refuses -march=icelake or later without it
@@ -20,7 +23,19 @@
 
 namespace nidus::lanes {
 
-struct ScalarWords {
+/// For memory of one thread.
+struct PlainAccess {
+  template <class T>
+  static T load(const T& word) {
+    return word;
+  }
+  template <class T>
+  static void store(T& word, std::type_identity_t<T> value) {
+    word = value;
+  }
+};
+
+struct ScalarWords : PlainAccess {
   template <unsigned N>
   static unsigned match(const std::uint64_t* words, std::uint64_t keep, std::uint64_t wanted) {
     unsigned mask = 0;
@@ -38,7 +53,7 @@ struct ScalarWords {
   }
 };
 
-struct VectorWords {
+struct VectorWords : PlainAccess {
   template <unsigned N>
   static unsigned match(const std::uint64_t* words, std::uint64_t keep, std::uint64_t wanted) {
     namespace hn = hwy::HWY_NAMESPACE;

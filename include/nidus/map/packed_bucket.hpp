@@ -71,13 +71,18 @@ struct alignas(bucket_alignment(Policy::kSlots*(8 + sizeof(Value)),
   bool guest(unsigned slot) const { return (words[slot] & kGuest) != 0; }
   std::uint16_t tag(unsigned slot) const { return Geometry::tag(words[slot]); }
 
-  bool marked(unsigned cls) const { return ((words[cls % kSlots] >> mark_shift(cls)) & 1) != 0; }
+  bool marked(unsigned cls) const {
+    return ((Lanes::load(words[cls % kSlots]) >> mark_shift(cls)) & 1) != 0;
+  }
   bool any_mark() const {
     return Lanes::template match<kSlots>(words.data(), kMarks, 0) != kAllSlots;
   }
-  void set_mark(unsigned cls) { words[cls % kSlots] |= std::uint64_t{1} << mark_shift(cls); }
+  void set_mark(unsigned cls) {
+    std::uint64_t& word = words[cls % kSlots];
+    Lanes::store(word, word | std::uint64_t{1} << mark_shift(cls));
+  }
   void clear_marks() {
-    for (auto& word : words) word &= ~kMarks;
+    for (auto& word : words) Lanes::store(word, word & ~kMarks);
   }
 
   /// What a slot word of the key with this hash is compared with, and in which bits.
@@ -135,14 +140,16 @@ struct alignas(bucket_alignment(Policy::kSlots*(8 + sizeof(Value)),
     }
   }
 
-  void reset() { words.fill(0); }
+  void reset() {
+    for (auto& word : words) Lanes::store(word, 0);
+  }
 
   /// Makes a constructed slot a key's. The marks stay.
   void occupy(unsigned slot, std::uint64_t hash, std::uint64_t mask, bool is_guest) {
-    words[slot] =
-        (words[slot] & kMarks) | (hash & ~index_bits(mask)) | kUsed | (is_guest ? kGuest : 0);
+    Lanes::store(words[slot], (words[slot] & kMarks) | (hash & ~index_bits(mask)) | kUsed |
+                                  (is_guest ? kGuest : 0));
   }
-  void vacate(unsigned slot) { words[slot] &= kMarks; }
+  void vacate(unsigned slot) { Lanes::store(words[slot], words[slot] & kMarks); }
 
   template <class Allocator, class K, class... Args>
   void construct(Allocator& allocator, unsigned slot, K&&, Args&&... args) {

@@ -70,10 +70,10 @@ struct alignas(detail::kTaggedAlignment<Key, Value, Policy::kSlots>) TaggedBucke
   unsigned guests() const { return used() & guest_bits; }
   bool guest(unsigned slot) const { return ((guest_bits >> slot) & 1) != 0; }
   std::uint16_t tag(unsigned slot) const { return tags[slot]; }
-  bool marked(unsigned cls) const { return ((marks >> cls) & 1) != 0; }
+  bool marked(unsigned cls) const { return ((Lanes::load(marks) >> cls) & 1) != 0; }
   bool any_mark() const { return marks != 0; }
-  void set_mark(unsigned cls) { marks = static_cast<std::uint8_t>(marks | 1u << cls); }
-  void clear_marks() { marks = 0; }
+  void set_mark(unsigned cls) { Lanes::store(marks, static_cast<std::uint8_t>(marks | 1u << cls)); }
+  void clear_marks() { Lanes::store(marks, 0); }
 
   template <class K>
   int find(const Equality& equal, const K& wanted, std::uint64_t hash, std::uint64_t, bool) const {
@@ -102,15 +102,16 @@ struct alignas(detail::kTaggedAlignment<Key, Value, Policy::kSlots>) TaggedBucke
   const Value* value(unsigned slot) const { return &at(slot)->value; }
 
   void reset() {
-    tags.fill(0);
-    marks = guest_bits = 0;
+    for (auto& tag : tags) Lanes::store(tag, 0);
+    Lanes::store(marks, 0);
+    Lanes::store(guest_bits, 0);
   }
   void occupy(unsigned slot, std::uint64_t hash, std::uint64_t, bool is_guest) {
-    tags[slot] = Geometry::tag(hash);
-    guest_bits =
-        static_cast<std::uint8_t>((guest_bits & ~(1u << slot)) | unsigned{is_guest} << slot);
+    Lanes::store(guest_bits, static_cast<std::uint8_t>((guest_bits & ~(1u << slot)) |
+                                                       unsigned{is_guest} << slot));
+    Lanes::store(tags[slot], Geometry::tag(hash));
   }
-  void vacate(unsigned slot) { tags[slot] = 0; }
+  void vacate(unsigned slot) { Lanes::store(tags[slot], 0); }
 
   template <class Allocator, class K, class... Args>
   void construct(Allocator& allocator, unsigned slot, K&& key_source, Args&&... args) {

@@ -7,6 +7,7 @@
 // NIDUS_PAUSE_POINTS is defined for a target; elsewhere they compile to nothing.
 
 #include <atomic>
+#include <cstdint>
 
 namespace nidus::sync {
 
@@ -33,9 +34,12 @@ enum class Mutant {
   kReaderIgnoresExclusive,  // a reader enters what is being changed as one unit
   kBatchTrustsTickets,      // a batch is believed without looking at the versions again
   kBatchIgnoresWriters,     // a batch begins while a write is under way
+  kGeometryBeforeVersion,   // a reader learns where the buckets are before it has their version
 };
 
 #ifdef NIDUS_PAUSE_POINTS
+/// With which version new stripes begin: a test of the wrap cannot wait for it.
+inline std::atomic<std::uint64_t> first_version{0};
 inline std::atomic<void (*)(PausePoint)> pause_hook{nullptr};
 inline std::atomic<Mutant> planted_mutant{Mutant::kNone};
 
@@ -47,7 +51,11 @@ inline bool mutant(Mutant which) {
   // acquire: pairs with the test's store of the mutant
   return planted_mutant.load(std::memory_order_acquire) == which;
 }
+inline std::uint64_t version_of_new_stripes() {
+  return first_version.load(std::memory_order_relaxed);  // relaxed: set before the stripes are made
+}
 #else
+constexpr std::uint64_t version_of_new_stripes() { return 0; }
 inline void pause_point(PausePoint) {}
 constexpr bool mutant(Mutant) { return false; }
 #endif

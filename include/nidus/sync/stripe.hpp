@@ -15,7 +15,7 @@
 //   new place and before it leaves the old one. So "not found" with a valid ticket is true. What a
 //   reader does find needs no validation.
 // Lock order: several stripes are locked in the order of their addresses.
-// Invariant: the version never decreases.
+// Invariant: the version never decreases, but for its wrap after 2^61 writes.
 
 #include <atomic>
 #include <cassert>
@@ -182,7 +182,7 @@ class Stripe {
     }
   }
 
-  std::atomic<std::uint64_t> word_{0};
+  std::atomic<std::uint64_t> word_{version_of_new_stripes() * kVersion};
   std::atomic<std::uint32_t> owner_{0};
 };
 
