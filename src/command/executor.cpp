@@ -40,6 +40,11 @@ std::string unknown_command(std::span<const std::string_view> args) {
   return text;
 }
 
+/// The first words of a browser's request. A web page can make a browser send one to a server on
+/// loopback, with commands in its body: the connection ends at once, as in Redis, and nothing
+/// behind these words runs.
+bool is_http(std::string_view name) { return is_word(name, "post") || is_word(name, "host:"); }
+
 std::string unknown_subcommand(const CommandSpec& command, std::string_view name) {
   std::string text = "ERR unknown subcommand '";
   text.append(quoted(name, kQuotedBytes)).append("'. Try ");
@@ -223,6 +228,10 @@ void Executor::refuse(Context& context, std::string_view error) {
 }
 
 void Executor::refuse_unfit(Context& context, const Prepared& prepared) {
+  if (prepared.command == nullptr && is_http(context.args[0])) {
+    context.session.close_after_reply = true;
+    return;
+  }
   if (prepared.command == nullptr) return refuse(context, unknown_command(context.args));
   if (prepared.spec == nullptr) {
     return refuse(context, unknown_subcommand(*prepared.command, context.arg(1)));

@@ -32,6 +32,17 @@ TEST_F(ExecutorTest, FindsACommandInAnyCase) {
   EXPECT_EQ(find_command("INCRBYFLOAT")->name, "incrbyfloat");
 }
 
+TEST_F(ExecutorTest, ABrowsersRequestEndsTheConnectionBeforeWhatFollows) {
+  for (const char* first : {"POST / HTTP/1.1\r\n", "post / HTTP/1.1\r\n", "Host: x\r\n",
+                            "*2\r\n$4\r\nPOST\r\n$1\r\n/\r\n"}) {
+    Client victim(world_, 7);
+    EXPECT_EQ(client_({"SET", "k", "v"}), kOk);
+    EXPECT_EQ(victim.bytes(std::string(first) + "FLUSHALL\r\n"), "") << first;
+    EXPECT_TRUE(victim.session.close_after_reply) << first;
+    EXPECT_EQ(client_({"EXISTS", "k"}), testing::integer(1)) << first;
+  }
+}
+
 TEST_F(ExecutorTest, FindsEveryCommandOfTheTableAndNothingElse) {
   for (const CommandSpec* spec : all_commands()) {
     EXPECT_EQ(find_command(spec->name), spec);
