@@ -223,7 +223,10 @@ class Keyspace {
   /// write that is larger than the whole limit is let through once everything else has left.
   /// Cost: one load when there is no limit.
   bool make_room(Database& database, std::uint64_t hash, Millis now, std::size_t bytes = 0) {
-    return !memory_.over_limit(bytes) || evict_until_fits(database, hash, now, bytes);
+    const std::size_t limit = memory_.limit();
+    // Near the limit, too: what waits for readers is looked at before it comes on top.
+    if (limit == 0 || !memory_.over_limit(bytes + limit / 32)) return true;
+    return evict_until_fits(database, hash, now, bytes);
   }
 
   void set_memory_limit(std::size_t bytes) { memory_.set_limit(bytes); }
