@@ -25,7 +25,7 @@ constexpr std::int64_t kPauseMs = 100;
 constexpr std::string_view kTooMany = "-ERR max number of clients reached\r\n";
 constexpr std::string_view kProtected =
     "-DENIED nidus runs in protected mode: no password is set, so only clients of this machine are "
-    "served. To let others in, set a password (--password, or CONFIG SET requirepass on this "
+    "served. To let others in, set a password (--requirepass, or CONFIG SET requirepass on this "
     "machine), or switch the protection off (--protected-mode no, or CONFIG SET protected-mode no) "
     "if no stranger can reach this port.\r\n";
 
