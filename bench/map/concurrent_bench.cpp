@@ -2,12 +2,12 @@
 
 // concurrent_bench [log2 of the slots, 20] [load, 0.75] [operations a thread, 1000000] [rounds, 5]
 //
-// ConcurrentMap beside libcuckoo and tbb::concurrent_hash_map, u64 -> u64, one and two threads: single
-// and batched reads, reads with 5 and 50 % updates, uniform and Zipf 0.99; then the build from empty
-// and the longest single insertion. All maps stand at once and take turns; the figure is the median
-// in millions a second of the slowest thread's own CPU time, which other work on the machine disturbs
-// least, with the fewest and the most of the rounds.
-// (boost::concurrent_flat_map came with Boost 1.83; Debian 12 has 1.81.)
+// ConcurrentMap beside libcuckoo and tbb::concurrent_hash_map, u64 -> u64, one and two threads:
+// single and batched reads, reads with 5 and 50 % updates, uniform and Zipf 0.99; then the build
+// from empty and the longest single insertion. All maps stand at once and take turns; the figure is
+// the median in millions a second of the slowest thread's own CPU time, which other work on the
+// machine disturbs least, with the fewest and the most of the rounds. (boost::concurrent_flat_map
+// came with Boost 1.83; Debian 12 has 1.81.)
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Forced interleavings of ConcurrentMap: a thread stops at a pause point while others act. Built with
-// NIDUS_PAUSE_POINTS; NIDUS_MUTANT=kGeometryBeforeVersion plants the fault that the first test is for.
+// Forced interleavings of ConcurrentMap: a thread stops at a pause point while others act. Built
+//   with
+// NIDUS_PAUSE_POINTS; NIDUS_MUTANT=kGeometryBeforeVersion plants the fault that the first test is
+// for.
 
 #include <atomic>
 #include <cstdint>

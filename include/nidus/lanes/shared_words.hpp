@@ -4,8 +4,8 @@
 // Lanes over words that other threads write meanwhile, and the copying of whole objects under such
 // circumstances. The caller holds a version against which it checks afterwards what it has read.
 //
-// Every store is a release and every load an acquire: a reader that sees a word of a write under way
-// sees the lock that was taken before it, and so notices. On x86-64 both are plain moves.
+// Every store is a release and every load an acquire: a reader that sees a word of a write under
+// way sees the lock that was taken before it, and so notices. On x86-64 both are plain moves.
 
 #include <cstddef>
 #include <cstdint>

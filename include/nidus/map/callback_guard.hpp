@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Catches, in debug builds, a callback that calls the map which calls it: it holds a stripe, and the
-// call would wait for itself, or for another thread that waits for it.
+// Catches, in debug builds, a callback that calls the map which calls it: it holds a stripe, and
+// the call would wait for itself, or for another thread that waits for it.
 
 #include <cassert>
 

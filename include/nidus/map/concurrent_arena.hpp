@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where the blocks of a ConcurrentMap's segments come from: powers of two of buckets, cut from chunks
-// and joined again (a buddy system), so that the memory of replaced blocks serves the next ones.
+// Where the blocks of a ConcurrentMap's segments come from: powers of two of buckets, cut from
+// chunks and joined again (a buddy system), so that the memory of replaced blocks serves the next
+// ones.
 //
 // Thread-safety: the caller serialises the calls.
 // Reclaim: chunks are given back when the arena ends, not before. A reader that still holds a block
-//   which has been replaced reads memory that is there, holds some bucket's words, and is not what it
-//   looks for: its version tells.
+//   which has been replaced reads memory that is there, holds some bucket's words, and is not what
+//   it looks for: its version tells.
 // Invariant: no bucket is in two blocks.
 
 #include <algorithm>

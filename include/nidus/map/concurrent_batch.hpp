@@ -30,8 +30,8 @@ struct Raw {
   Value value() const { return std::bit_cast<Value>(*this); }
 };
 
-/// Calls done(i, raw) for every keys[i], raw null when it is absent, in no fixed order. Each answer is
-/// true of one moment during the call.
+/// Calls done(i, raw) for every keys[i], raw null when it is absent, in no fixed order. Each answer
+/// is true of one moment during the call.
 template <class Value, class Table, class Key, class Done>
 class BatchReader {
  public:

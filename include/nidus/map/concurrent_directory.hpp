@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From a hash to its segment: an array over the upper bits of the hash (extendible hashing). An entry
-// is a pointer to a segment; a segment of a wider range has several entries.
+// From a hash to its segment: an array over the upper bits of the hash (extendible hashing). An
+// entry is a pointer to a segment; a segment of a wider range has several entries.
 //
 // Thread-safety: find() from every thread; the rest is serialised by the caller.
 // Publish: an entry, and a new array, are stored with release when what they point to is complete.
-// Reclaim: arrays that were outgrown stay until the directory ends; all of them together are smaller
-//   than the present one, which itself is 8 bytes a segment.
-// Invariant: an entry points to a segment that covers its hashes, or did so before it was split; who
-//   follows it asks the segment.
+// Reclaim: arrays that were outgrown stay until the directory ends; all of them together are
+//   smaller than the present one, which itself is 8 bytes a segment.
+// Invariant: an entry points to a segment that covers its hashes, or did so before it was split;
+//   who follows it asks the segment.
 // Source: Fagin et al., Extendible Hashing, TODS 1979.
 
 #include <array>
@@ -54,8 +54,8 @@ class Directory {
     return bytes;
   }
 
-  /// Doubles the array until its index has `depth` bits. Errors: std::bad_alloc, nothing has changed
-  /// for readers.
+  /// Doubles the array until its index has `depth` bits. Errors: std::bad_alloc, nothing has
+  /// changed for readers.
   void deepen(unsigned depth) {
     while (depth_ < depth) {
       Array& from = arrays_.back();
@@ -70,7 +70,8 @@ class Directory {
     }
   }
 
-  /// All hashes that begin as `prefix` does in its first `bits` bits. Requires: 1 <= bits <= depth().
+  /// All hashes that begin as `prefix` does in its first `bits` bits. Requires: 1 <= bits <=
+  /// depth().
   void assign(std::uint64_t prefix, unsigned bits, Segment* segment) {
     const std::size_t first = prefix >> (64 - depth_);
     for (std::size_t i = 0; i < std::size_t{1} << (depth_ - bits); ++i) {

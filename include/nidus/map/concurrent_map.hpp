@@ -6,22 +6,22 @@
 // rarely two, never more; growth replaces one segment at a time, so that nobody waits long.
 // How: concurrent_table.hpp; what may run beside what: docs/algorithms/concurrent_map.md.
 //
-// Two ways to read, chosen by the types. Optimistic: the value is trivially copyable and the key plain
-// (PlainKey) under the standard equality; a reader writes no shared memory, copies the value out and
-// checks the stripe's version. Otherwise a reader locks the stripe.
+// Two ways to read, chosen by the types. Optimistic: the value is trivially copyable and the key
+// plain (kPlainKey) under the standard equality; a reader writes no shared memory, copies the value
+// out and checks the stripe's version. Otherwise a reader locks the stripe.
 //
-// Thread-safety: every call from every thread, but construction, destruction, move.
+// Thread-safety: every call from every thread, but construction and destruction.
 // State: see concurrent_table.hpp.
 // Lock order: a call holds one stripe, never two. Callbacks run under it (but those of cvisit, and
-//   the functions of find_batch and cvisit_batch, where reading is optimistic): they must be short and
-//   must not call this map. That is caught in debug builds.
+//   the functions of find_batch and cvisit_batch, where reading is optimistic): they must be short
+//   and must not call this map. That is caught in debug builds.
 // Publish: a change is seen at once by every call that begins after it returned.
 // Validate: what a call returns was true at one moment during the call.
 // Reclaim: memory of erased elements serves new ones; blocks are kept until the map ends.
 // Invariant: a key is in the map once.
-// Errors: std::length_error if more keys with alike hashes come than two buckets hold; std::bad_alloc;
-//   what a callback, hash or comparison throws. The element of the call is then unchanged, or absent
-//   if it was.
+// Errors: std::length_error if more keys with alike hashes come than two buckets hold;
+//   std::bad_alloc; what a callback, hash or comparison throws. The element of the call is then
+//   unchanged, or absent if it was.
 
 #include <cassert>
 #include <concepts>
@@ -43,8 +43,8 @@
 namespace nidus::map {
 
 /// Keys that may be compared while another thread overwrites them, for the answer is thrown away
-/// then: numbers, enums, pointers. To be specialised for a trivially copyable key of a user whose ==
-/// follows no pointer.
+/// then: numbers, enums, pointers. To be specialised for a trivially copyable key of a user whose
+/// == follows no pointer.
 template <class Key>
 inline constexpr bool kPlainKey = std::is_scalar_v<Key>;
 
@@ -112,8 +112,8 @@ class ConcurrentMap {
     }
   }
 
-  /// Calls f(const Value&) if the key is here, and returns whether it is. Where reading is optimistic,
-  /// f gets a copy and holds nothing; elsewhere it runs under the stripe.
+  /// Calls f(const Value&) if the key is here, and returns whether it is. Where reading is
+  /// optimistic, f gets a copy and holds nothing; elsewhere it runs under the stripe.
   template <class K = Key, class F>
   bool cvisit(const K& key, F f) const {
     const auto& wanted = as_key(key);
@@ -144,8 +144,9 @@ class ConcurrentMap {
     return cvisit(key, std::move(f));
   }
 
-  /// out[i] = find(keys[i]), with overlapping memory accesses. Returns how many are here. Each answer
-  /// stands for itself. Requires: out.size() >= keys.size(). No allocation but that of the copies.
+  /// out[i] = find(keys[i]), with overlapping memory accesses. Returns how many are here. Each
+  /// answer stands for itself. Requires: out.size() >= keys.size(). No allocation but that of the
+  /// copies.
   size_type find_batch(std::span<const Key> keys, std::span<std::optional<Value>> out) const {
     assert(out.size() >= keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) out[i].reset();
@@ -311,8 +312,8 @@ class ConcurrentMap {
     });
     return erased;
   }
-  /// Erases every element that is here from the beginning of the call; what is inserted meanwhile may
-  /// stay. The memory stays.
+  /// Erases every element that is here from the beginning of the call; what is inserted meanwhile
+  /// may stay. The memory stays.
   void clear() {
     erase_if([](const Key&, const Value&) { return true; });
   }

@@ -10,7 +10,8 @@
 // Segment is what readers and writers share and lives as long as the map; SegmentBuckets is one
 // thread's view of its buckets: what CuckooTable is to CuckooMap, for buckets that others read.
 //
-// Thread-safety: fields other than the stripe and the atomics are read and written under the stripe.
+// Thread-safety: fields other than the stripe and the atomics are read and written under the
+//   stripe.
 // Validate: a reader takes a quiet ticket, then reads range and block, then buckets, and asks
 //   still_quiet(). What it read in between is true at one moment, or is thrown away.
 // Invariant: a guest's class is marked in its first bucket; a mark without a guest costs a look.
@@ -31,7 +32,8 @@
 
 namespace nidus::map {
 
-/// Where a segment's buckets are: address and number in one word, so that a reader has both or none.
+/// Where a segment's buckets are: address and number in one word, so that a reader has both or
+/// none.
 template <class Bucket>
 struct Block {
   Bucket* buckets;

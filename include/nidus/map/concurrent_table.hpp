@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The table under ConcurrentMap: a directory of segments, the way in for readers and for writers, and
-// growth, which replaces one segment at a time. It knows hashes and places; the map above knows
+// The table under ConcurrentMap: a directory of segments, the way in for readers and for writers,
+// and growth, which replaces one segment at a time. It knows hashes and places; the map above knows
 // what a user may ask.
 //
 //   directory --> segment: stripe, range of hashes, block --> buckets
 //
 // Thread-safety: every call from every thread, except construction and destruction.
-// State: a segment has no buckets -> a block -> a block of twice the size -> ... -> it keeps the lower
-//   half of its range and a new segment has the upper one. First the stripes multiply (until there
-//   are kStripesPerCore a core), then the blocks grow (to kBlockBytes), then segments split for ever.
+// State: a segment has no buckets -> a block -> a block of twice the size -> ... -> it keeps the
+//   lower half of its range and a new segment has the upper one. First the stripes multiply (until
+//   there are kStripesPerCore a core), then the blocks grow (to kBlockBytes), then segments split
+//   for ever.
 // Lock order: one stripe, then growth_. No call holds two stripes, but for the one that a split has
 //   just made and that nobody else has seen.
 // Publish: a block is complete before its segment shows it; a split enters the new segment into the
@@ -18,8 +19,9 @@
 // Validate: a reader asks the segment for its range and block after it took the ticket, and for the
 //   ticket after it read. So it either sees a segment before a change, or after it, or looks again.
 // Reclaim: stripes, outgrown directories and chunks of blocks live as long as the table. A replaced
-//   block is used again at once: readers touch no memory that is not a block, and believe nothing that
-//   they read from a block that was replaced. So readers need no registration and leave no trace.
+//   block is used again at once: readers touch no memory that is not a block, and believe nothing
+//   that they read from a block that was replaced. So readers need no registration and leave no
+//   trace.
 // Invariant: the ranges of the segments cover every hash once.
 
 #include <algorithm>
@@ -128,9 +130,9 @@ class ConcurrentTable {
     bool changed_ = false;
   };
 
-  /// An empty spot for a new key, which makes the segment grow if need be. The hold may be of another
-  /// segment afterwards. Errors: std::length_error if the hashes are so alike that growing does not
-  /// help; std::bad_alloc; no element has come or gone.
+  /// An empty spot for a new key, which makes the segment grow if need be. The hold may be of
+  /// another segment afterwards. Errors: std::length_error if the hashes are so alike that growing
+  /// does not help; std::bad_alloc; no element has come or gone.
   Spot make_place(Hold& hold, std::uint64_t hash) {
     hold.changes();
     for (unsigned growths = 0;; ++growths) {
@@ -285,8 +287,8 @@ class ConcurrentTable {
     split(hold, bits, hash);
   }
 
-  /// Gives a segment a block of twice the size. With one more bit of index a key of bucket b belongs
-  /// in b or b + n and finds its slot free there: nothing is displaced, nothing can fail.
+  /// Gives a segment a block of twice the size. With one more bit of index a key of bucket b
+  /// belongs in b or b + n and finds its slot free there: nothing is displaced, nothing can fail.
   void enlarge(Segment& segment, unsigned log2) {
     const View from = view_of(segment);
     const auto hashes = hashes_of(from);
