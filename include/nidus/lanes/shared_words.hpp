@@ -62,19 +62,19 @@ template <std::size_t kBytes>
 struct WordOf;
 template <>
 struct WordOf<1> {
-  using type [[gnu::may_alias]] = std::uint8_t;
+  using Type [[gnu::may_alias]] = std::uint8_t;
 };
 template <>
 struct WordOf<2> {
-  using type [[gnu::may_alias]] = std::uint16_t;
+  using Type [[gnu::may_alias]] = std::uint16_t;
 };
 template <>
 struct WordOf<4> {
-  using type [[gnu::may_alias]] = std::uint32_t;
+  using Type [[gnu::may_alias]] = std::uint32_t;
 };
 template <>
 struct WordOf<8> {
-  using type [[gnu::may_alias]] = std::uint64_t;
+  using Type [[gnu::may_alias]] = std::uint64_t;
 };
 }  // namespace detail
 
@@ -89,7 +89,7 @@ constexpr std::size_t word_bytes(std::size_t size, std::size_t alignment) {
 /// caller has checked its version.
 template <std::size_t kWord, std::size_t kBytes>
 void load_object(const void* from, void* to) {
-  using Word = typename detail::WordOf<kWord>::type;
+  using Word = typename detail::WordOf<kWord>::Type;
   const auto* source = static_cast<const Word*>(from);
   for (std::size_t i = 0; i < kBytes / kWord; ++i) {
     const Word word = __atomic_load_n(source + i, __ATOMIC_ACQUIRE);  // acquire: see SharedAccess
@@ -100,7 +100,7 @@ void load_object(const void* from, void* to) {
 /// Stores an object that others may read.
 template <std::size_t kWord, std::size_t kBytes>
 void store_object(void* to, const void* from) {
-  using Word = typename detail::WordOf<kWord>::type;
+  using Word = typename detail::WordOf<kWord>::Type;
   auto* target = static_cast<Word*>(to);
   for (std::size_t i = 0; i < kBytes / kWord; ++i) {
     Word word;
