@@ -82,6 +82,8 @@ std::size_t Executor::run(Session& session, const resp::RequestBatch& batch, std
       // Nothing of the engine is held between two commands, so one long batch delays nobody's
       // reclaiming, and a batch of large writes does not pile up what it replaces.
       engine::ThreadScope::quiescent();
+      // relaxed: see stop()
+      if (stopping_.load(std::memory_order_relaxed)) [[unlikely]] session.close_after_reply = true;
       if (session.close_after_reply || out.size() > output_limit_bytes) return next;
     }
   }

@@ -8,6 +8,7 @@
 // Thread-safety: one thread, which is registered with the engine.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,6 +36,12 @@ class Executor {
   /// Runs one request outside a batch (EXEC's queue, the HTTP console). The arity has been checked;
   /// spec, args and db are set. Within EXEC the caller has made room before it took its locks.
   void run_one(Context& context);
+
+  /// From any thread, for good: run() ends before its next command and closes its client.
+  void stop() {
+    // relaxed: a flag that is seen soon
+    stopping_.store(true, std::memory_order_relaxed);
+  }
 
   /// Forgets what the session watches and queued: on DISCARD, EXEC, RESET and disconnection.
   void abandon_transaction(Session& session);
@@ -66,6 +73,7 @@ class Executor {
 
   engine::Keyspace& keyspace_;
   Services& services_;
+  std::atomic<bool> stopping_{false};
   std::array<Prepared, kWindow> prepared_;
   std::array<std::uint64_t, kWindowKeys> hashes_;
 };

@@ -13,6 +13,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
@@ -86,6 +87,14 @@ struct Server::Parts {
     if (draining.exchange(true, std::memory_order_relaxed)) return;
     log_info("stopping: clients get their last replies");
     for (const auto& worker : workers) worker->post(Drain{});
+    // A worker in a long batch does not see its own deadline.
+    boost::asio::post(control, [this] {
+      hurry.expires_after(config.current()->drain_timeout);
+      hurry.async_wait([this](const boost::system::error_code& error) {
+        if (error) return;
+        for (const auto& worker : workers) worker->hurry();
+      });
+    });
   }
 
   void on_worker_exit() {
@@ -123,6 +132,7 @@ struct Server::Parts {
   boost::asio::io_context control{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
       control.get_executor()};
+  boost::asio::steady_timer hurry{control};
   std::atomic<std::size_t> running{0};
   std::atomic<bool> started{false}, draining{false};
   bool stopped = false;

@@ -47,6 +47,8 @@ class Worker {
   void start();
   /// Requires: a Drain was posted.
   void join();
+  /// From any thread, once the time for draining is over: a batch ends before its next command.
+  void hurry() { loop_.executor.stop(); }
   void post(Message message) { mailbox_.post(std::move(message)); }
 
   /// Connections it serves.

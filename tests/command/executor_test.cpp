@@ -43,6 +43,20 @@ TEST_F(ExecutorTest, ABrowsersRequestEndsTheConnectionBeforeWhatFollows) {
   }
 }
 
+TEST_F(ExecutorTest, StoppingEndsABatchBeforeItsNextCommand) {
+  Executor executor(world_.keyspace, world_.services);
+  Session session;
+  session.authenticated = true;
+  resp::Parser parser;
+  resp::RequestBatch batch;
+  resp::OutputBuffer out;
+  parser.parse("INCR a\r\nINCR a\r\nINCR a\r\n", {}, batch);
+  executor.stop();
+  EXPECT_EQ(executor.run(session, batch, 0, out, 1 << 20, world_.now), 1u);
+  EXPECT_EQ(out.view(), ":1\r\n");
+  EXPECT_TRUE(session.close_after_reply);
+}
+
 TEST_F(ExecutorTest, FindsEveryCommandOfTheTableAndNothingElse) {
   for (const CommandSpec* spec : all_commands()) {
     EXPECT_EQ(find_command(spec->name), spec);
