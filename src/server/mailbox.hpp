@@ -24,7 +24,9 @@ namespace nidus::server {
 struct KillClients {
   std::vector<std::uint64_t> ids;  // sorted
 };
-struct Drain {};
+struct Drain {
+  std::int64_t until_ms;  // of the steady clock; the same for all, however late each reads it
+};
 using Message = std::variant<AcceptedSocket, KillClients, Drain>;
 
 class Mailbox : public EventTarget {

@@ -86,7 +86,7 @@ struct Server::Parts {
     // relaxed: the messages carry what matters
     if (draining.exchange(true, std::memory_order_relaxed)) return;
     log_info("stopping: clients get their last replies");
-    for (const auto& worker : workers) worker->post(Drain{});
+    post_drain();
     // A worker in a long batch does not see its own deadline.
     boost::asio::post(control, [this] {
       hurry.expires_after(config.current()->drain_timeout);
@@ -95,6 +95,12 @@ struct Server::Parts {
         for (const auto& worker : workers) worker->hurry();
       });
     });
+  }
+
+  void post_drain() {
+    const std::int64_t until_ms =
+        Loop::milliseconds(CLOCK_MONOTONIC) + config.current()->drain_timeout.count();
+    for (const auto& worker : workers) worker->post(Drain{until_ms});
   }
 
   void on_worker_exit() {
@@ -112,7 +118,7 @@ struct Server::Parts {
     try {
       for (const auto& worker : workers) worker->start();
     } catch (...) {
-      for (const auto& worker : workers) worker->post(Drain{});
+      post_drain();
       join();
       throw;
     }

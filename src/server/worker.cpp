@@ -204,7 +204,7 @@ void Worker::take_mail() {
     } else if (const auto* victims = std::get_if<KillClients>(&message)) {
       kill(*victims);
     } else {
-      begin_drain();
+      begin_drain(std::get<Drain>(message));
     }
   }
 }
@@ -218,11 +218,11 @@ void Worker::kill(const KillClients& victims) {
   }
 }
 
-void Worker::begin_drain() {
+void Worker::begin_drain(const Drain& order) {
   if (loop_.draining) return;
   loop_.draining = true;
   listen(false);
-  drain_deadline_ms_ = loop_.steady_ms + loop_.config->drain_timeout.count();
+  drain_deadline_ms_ = order.until_ms;
   next_tick_ms_ = loop_.steady_ms;
 }
 

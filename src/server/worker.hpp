@@ -87,7 +87,7 @@ class Worker {
 
   void take_mail();
   void kill(const KillClients& victims);
-  void begin_drain();
+  void begin_drain(const Drain& order);
   void tick();
   void maintain();
   void sweep();

@@ -86,13 +86,15 @@ TEST(ServerDrain, TheShutdownCommandEndsRun) {
 /// Runs a server in a child process; its port comes through a pipe.
 class Child {
  public:
-  Child() {
+  explicit Child(milliseconds drain_timeout = 2 * kBounded, int threads = 2) {
     int ends[2];
     if (::pipe(ends) != 0) std::abort();
     pid_ = ::fork();
     if (pid_ == 0) {
       Config config = test_config();
-      config.drain_timeout = 2 * kBounded;  // so that only a second signal is quick
+      config.drain_timeout = drain_timeout;  // by default so that only a second signal is quick
+      config.threads = threads;
+      config.debug_command = DebugCommand::kLocal;
       TestServer node(config);
       const int port = node.port();
       if (::write(ends[1], &port, sizeof port) != sizeof port) std::_Exit(9);
@@ -137,6 +139,27 @@ TEST(ServerDrain, SigtermDrainsAndExitsWithZero) {
   const int status = child.wait();
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ServerDrain, ALongPipelineAndASilentReaderTogetherDelayItOnlyToTheTimeout) {
+  constexpr milliseconds kTimeout{3000};
+  Child child(kTimeout, 1);  // one thread: it reads of the drain only when its batch ends
+  Client silent(child.port(), 4096);
+  silent.expect(request({"SET", "k", std::string(1 << 20, 'v')}), "+OK\r\n");
+  std::string many;
+  for (int i = 0; i < 50; ++i) many += request({"GET", "k"});
+  ASSERT_TRUE(silent.send(many));
+  Client busy(child.port());
+  std::string slow;
+  for (int i = 0; i < 2000; ++i) slow += request({"DEBUG", "SLEEP", "0.02"});
+  ASSERT_TRUE(busy.send(slow));
+  std::this_thread::sleep_for(milliseconds(300));
+  const auto begin = Clock::now();
+  child.signal(SIGTERM);
+  const int status = child.wait();
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_LT(Clock::now() - begin, kTimeout + milliseconds(2000));
 }
 
 TEST(ServerDrain, ASecondSignalExitsAtOnce) {
