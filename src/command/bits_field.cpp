@@ -186,6 +186,9 @@ void only_read(Context& context, const Operations& operations, Results& results)
   }
 }
 
+// A field of 64 bits touches at most so many bytes.
+constexpr std::size_t kFieldBytes = 9;
+
 /// Runs the operations on a value that reaches to the end of the last field written, also when FAIL
 /// refuses that write (as in Redis). False if the error is replied.
 bool write(Context& context, const Operations& operations, Results& results) {
@@ -200,11 +203,18 @@ bool write(Context& context, const Operations& operations, Results& results) {
   const auto bytes = std::max<std::size_t>(value.size(), needed);
   if (!value_fits(context, bytes)) return false;
   const engine::Millis expires_at = item != nullptr ? item->expires_at() : engine::kNoExpiry;
-  const auto status = entry.set_with(bytes, expires_at, [&](char* to) {
-    if (!value.empty()) std::memcpy(to, value.data(), value.size());
-    std::memset(to + value.size(), 0, bytes - value.size());
-    for (const Operation& operation : operations) results.push_back(apply(operation, to, bytes));
-  });
+  std::string changed(value);
+  changed.resize(bytes);
+  bool any = needed > value.size();
+  for (const Operation& operation : operations) {
+    // As in Redis, a write that leaves its field as it was is none: for WATCH, among others.
+    const std::size_t at = std::min<std::size_t>(operation.offset >> 3, bytes);
+    const std::string before = changed.substr(at, kFieldBytes);
+    results.push_back(apply(operation, changed.data(), bytes));
+    any = any || changed.compare(at, before.size(), before) != 0;
+  }
+  if (!any) return true;
+  const auto status = entry.set(changed, expires_at);
   return succeeded(context, status);
 }
 

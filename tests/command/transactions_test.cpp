@@ -64,6 +64,18 @@ TEST_F(Transactions, AnEvictingPolicyHoldsTheLimitWithinATransaction) {
   EXPECT_GE(world.keyspace.stats().evicted, 150u);
 }
 
+TEST_F(Transactions, ABitfieldThatChangesNothingIsNoWrite) {
+  for (const char* number : {"256", "255"}) {
+    EXPECT_EQ(client({"SET", "k", "0"}), kOk);
+    EXPECT_EQ(client({"WATCH", "k"}), kOk);
+    EXPECT_EQ(other({"BITFIELD", "k", "INCRBY", "u8", "0", number}),
+              "*1\r\n" + integer(number == std::string("256") ? 48 : 47));
+    EXPECT_EQ(client({"MULTI"}), kOk);
+    EXPECT_EQ(client({"STRLEN", "k"}), kQueued);
+    EXPECT_EQ(client({"EXEC"}), number == std::string("256") ? "*1\r\n" + integer(1) : kAborted);
+  }
+}
+
 TEST_F(Transactions, CommandsOutOfPlaceAreErrors) {
   EXPECT_EQ(client({"EXEC"}), error("ERR EXEC without MULTI"));
   EXPECT_EQ(client({"DISCARD"}), error("ERR DISCARD without MULTI"));
