@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The bytes of replies on their way to the socket: contiguous, growing by realloc without
-// zero-filling. The writer appends, the connection sends data()..size() and clears.
+// The bytes of replies on their way to the socket: contiguous, growing without zero-filling. The
+// writer appends, the connection sends data()..size() and clears. Large contents lie in pages of
+// their own, which grow by being remapped: never twice in memory, and given back at once.
 
 #include <cassert>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string_view>
 #include <utility>
 
@@ -26,7 +25,7 @@ class OutputBuffer {
     swap(other);
     return *this;
   }
-  ~OutputBuffer() { std::free(data_); }
+  ~OutputBuffer() { release(); }
 
   const char* data() const { return data_; }
   std::size_t size() const { return size_; }
@@ -71,11 +70,7 @@ class OutputBuffer {
   }
 
   /// Empties it and gives all memory back (an idle connection).
-  void release() {
-    std::free(std::exchange(data_, nullptr));
-    size_ = 0;
-    capacity_ = 0;
-  }
+  void release();
 
   void swap(OutputBuffer& other) noexcept {
     std::swap(data_, other.data_);
@@ -90,16 +85,10 @@ class OutputBuffer {
   // The first allocation: a page of small replies.
   static constexpr std::size_t kFirstBytes = 4096;
 
-  __attribute__((noinline)) void grow(std::size_t n) {
-    if (n > static_cast<std::size_t>(-1) / 2 - size_) throw std::bad_alloc();
-    std::size_t target = capacity_ + capacity_ / 2;
-    if (target < size_ + n) target = size_ + n;
-    if (target < kFirstBytes) target = kFirstBytes;
-    void* moved = std::realloc(data_, target);
-    if (moved == nullptr) throw std::bad_alloc();
-    data_ = static_cast<char*>(moved);
-    capacity_ = target;
-  }
+  // From here on a buffer is mapped: what a slow reader leaves waiting, or one huge reply.
+  static constexpr std::size_t kMappedBytes = std::size_t{4} << 20;
+
+  void grow(std::size_t n);
 
   char* data_ = nullptr;
   std::size_t size_ = 0;

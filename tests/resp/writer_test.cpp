@@ -142,6 +142,28 @@ TEST(RespOutputBuffer, GrowsWithoutLosingBytes) {
   EXPECT_LE(out.capacity(), 2 * out.size());
 }
 
+TEST(RespOutputBuffer, KeepsEveryByteWhereItsMemoryChangesKind) {
+  OutputBuffer large;
+  std::string expected;
+  while (expected.size() < (std::size_t{20} << 20)) {
+    const std::string piece(100'000 + expected.size() % 7,
+                            static_cast<char>('a' + expected.size() % 26));
+    large.append(piece);
+    expected += piece;
+  }
+  EXPECT_TRUE(large.view() == expected);
+  EXPECT_GE(large.capacity(), large.size());
+  OutputBuffer small;
+  small.append("small");
+  small.swap(large);
+  EXPECT_TRUE(small.view() == expected);
+  EXPECT_EQ(large.view(), "small");
+  small.release();
+  EXPECT_EQ(small.capacity(), 0u);
+  small.append("again");
+  EXPECT_EQ(small.view(), "again");
+}
+
 TEST(RespOutputBuffer, TakesBackWhatWasNotCommittedOrIsTruncated) {
   OutputBuffer out;
   out.append("abc");
