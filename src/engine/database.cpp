@@ -62,8 +62,7 @@ void Database::remove_expired(KeyRef key, Millis now) {
   if (!locked.held() || locked.item() == nullptr || !locked.item()->expired(now)) return;
   const Item* expired = locked.item();
   locked.erase();
-  keyspace_.changed(*this, key, Mutation::Kind::kExpired, nullptr);
-  keyspace_.discard(expired);
+  keyspace_.removed(*this, key, expired, Mutation::Kind::kExpired);
 }
 
 std::uint64_t Database::scan(std::uint64_t cursor, std::size_t count, Millis now,

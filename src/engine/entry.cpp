@@ -15,8 +15,7 @@ Entry::Entry(Database& database, KeyRef key, Millis now)
   const Item* expired = item_;
   item_ = nullptr;
   locked_.erase();
-  database_.keyspace_.changed(database_, key_, Mutation::Kind::kExpired, nullptr);
-  database_.keyspace_.discard(expired);
+  database_.keyspace_.removed(database_, key_, expired, Mutation::Kind::kExpired);
 }
 
 Entry::~Entry() = default;
@@ -71,8 +70,7 @@ bool Entry::erase() {
   item_ = nullptr;
   locked_.erase();
   database_.keyspace_.counters_.writes.add(1);
-  database_.keyspace_.changed(database_, key_, Mutation::Kind::kErase, nullptr);
-  database_.keyspace_.discard(old);
+  database_.keyspace_.removed(database_, key_, old, Mutation::Kind::kErase);
   return true;
 }
 

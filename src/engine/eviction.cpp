@@ -93,10 +93,8 @@ bool Keyspace::evict_one(Database& database, std::uint64_t hash, Millis now) {
     if (victim.item != nullptr) {
       const KeyRef key = this->key(victim.item->key());
       segment->remove(*victim.bucket, victim.slot);
-      changed(database, key,
-              victim.item->expired(now) ? Mutation::Kind::kExpired : Mutation::Kind::kEvicted,
-              nullptr);
-      discard(victim.item);
+      removed(database, key, victim.item,
+              victim.item->expired(now) ? Mutation::Kind::kExpired : Mutation::Kind::kEvicted);
       evicted = true;
     }
   }
@@ -123,9 +121,7 @@ bool Keyspace::evict_anywhere(std::uint64_t random, Millis now) {
     std::uint64_t hash = random;
     for (std::size_t left = database.index_.segment_count() + 1; left-- > 0;) {
       if (evict_one(database, hash, now)) return true;
-      const Segment* segment = database.index_.segment_for(hash);
-      if (segment->local_bits == 0) break;
-      hash = segment->prefix + (std::uint64_t{1} << (64 - segment->local_bits));
+      hash = database.index_.segment_for(hash)->end();  // on from the first behind the last
     }
   }
   return false;

@@ -361,8 +361,7 @@ const Item* Index::random_item(std::uint64_t random) const {
       const std::uint64_t word = segment->buckets[at / Segment::kSlots].load(at % Segment::kSlots);
       if (slot_word::tag(word) != 0) return slot_word::item(word);
     }
-    if (segment->local_bits == 0) return nullptr;
-    hash = segment->prefix + (std::uint64_t{1} << (64 - segment->local_bits));
+    hash = segment->end();  // on from the first behind the last
   }
   return nullptr;
 }

@@ -203,9 +203,7 @@ std::uint64_t Index::for_each_segment(std::uint64_t from, Visit&& visit) {
   for (;;) {
     bool nested = false;
     Segment* segment = lock_segment(from, nested);
-    const std::uint64_t span =
-        segment->local_bits == 0 ? 0 : std::uint64_t{1} << (64 - segment->local_bits);
-    const std::uint64_t next = segment->prefix + span;  // 0 after the last
+    const std::uint64_t next = segment->end();
     const bool go_on = visit(*segment);
     if (!nested) segment->stripe.unlock();
     if (next == 0 || !go_on) return next;

@@ -105,6 +105,13 @@ void Keyspace::changed(const Database& database, KeyRef key, Mutation::Kind kind
   sink->apply(mutation);
 }
 
+/// A key has left the index, for one of the reasons there are: told, then its item given back.
+void Keyspace::removed(const Database& database, KeyRef key, const Item* item,
+                       Mutation::Kind kind) {
+  changed(database, key, kind, nullptr);
+  discard(item);
+}
+
 /// Gives an item back that no new reader can find any more.
 void Keyspace::discard(const Item* item) {
   const std::size_t bytes = item->allocated_bytes();

@@ -264,6 +264,7 @@ class Keyspace {
   bool evict_anywhere(std::uint64_t random, Millis now);
   void evict_down(Millis now, Deadline deadline);
   void changed(const Database& database, KeyRef key, Mutation::Kind kind, const Item* item);
+  void removed(const Database& database, KeyRef key, const Item* item, Mutation::Kind kind);
   void discard(const Item* item);
   bool sweep(Database& database, Millis now, Deadline deadline);
   void expire_in(Database& database, Segment& segment, Millis now);

@@ -58,9 +58,7 @@ Index::LockSet::LockSet(std::span<Index* const> whole) {
       do {
         Segment* segment = index->segment_for(hash);
         out.push_back(segment);
-        hash = segment->local_bits == 0
-                   ? 0
-                   : segment->prefix + (std::uint64_t{1} << (64 - segment->local_bits));
+        hash = segment->end();
       } while (hash != 0);
     }
   });

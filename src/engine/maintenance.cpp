@@ -50,8 +50,7 @@ void Keyspace::expire_in(Database& database, Segment& segment, Millis now) {
       }
       const KeyRef key = this->key(item->key());
       segment.remove(bucket, slot);
-      changed(database, key, Mutation::Kind::kExpired, nullptr);
-      discard(item);
+      removed(database, key, item, Mutation::Kind::kExpired);
     }
   }
   // relaxed: only the holder of the stripe writes it; readers take it as a hint
@@ -73,10 +72,7 @@ bool Keyspace::sweep(Database& database, Millis now, Deadline deadline) {
       worked = true;
     }
     if (nearly_empty(*segment)) worked |= index.shrink(sweep_hash_);
-    segment = index.segment_for(sweep_hash_);
-    sweep_hash_ = segment->local_bits == 0
-                      ? 0
-                      : segment->prefix + (std::uint64_t{1} << (64 - segment->local_bits));
+    sweep_hash_ = index.segment_for(sweep_hash_)->end();
     if (sweep_hash_ == 0) return true;
     if ((worked || looked % 64 == 63) && time_is_up(deadline)) return false;
   }

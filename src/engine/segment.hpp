@@ -109,6 +109,10 @@ struct alignas(kCacheLineBytes) Segment {
   std::atomic<Millis> next_expiry{kNoExpiry};  // no key here expires before it
   std::uint32_t departures = 0;                // guests that left since the marks were last exact
 
+  /// The first hash behind the segment's range; 0 behind the last segment.
+  std::uint64_t end() const {
+    return local_bits == 0 ? 0 : prefix + (std::uint64_t{1} << (64 - local_bits));
+  }
   Bucket& first_bucket(std::uint64_t hash) const {
     return buckets[Geometry::bucket(hash, bucket_mask)];
   }
